@@ -1,0 +1,22 @@
+package runtime
+
+import (
+	"strconv"
+	"syscall"
+)
+
+// signals are the names of the signals every platform of ours shares by number with Linux (signal(7)).
+var signals = map[syscall.Signal]string{
+	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2",
+	13: "PIPE", 14: "ALRM", 15: "TERM", 16: "STKFLT", 17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG",
+	24: "XCPU", 25: "XFSZ", 26: "VTALRM", 27: "PROF", 28: "WINCH", 29: "IO", 30: "PWR", 31: "SYS",
+}
+
+// SignalName is the Linux name of a signal without SIG ("KILL"), or its number. Sandboxes run on Linux, so the numbers are Linux's on
+// every host.
+func SignalName(s syscall.Signal) string {
+	if n, ok := signals[s]; ok {
+		return n
+	}
+	return strconv.Itoa(int(s))
+}

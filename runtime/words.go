@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Words collects an argv. Generated builders use it: words made of several parts are written into one buffer and sliced out of it,
+// so that a whole argv costs one allocation for the list and one for the text.
+//
+// The zero value is ready for use; Grow sizes both buffers. It is not safe for concurrent use and must not be copied after use.
+type Words struct {
+	list  []string
+	text  strings.Builder
+	start int
+}
+
+// Grow makes room for n words and for bytes bytes of composed text.
+func (w *Words) Grow(n, bytes int) {
+	if w.list == nil {
+		w.list = make([]string, 0, n)
+	}
+	w.text.Grow(bytes)
+}
+
+// Add appends whole words.
+func (w *Words) Add(words ...string) { w.list = append(w.list, words...) }
+
+// Text appends s to the word being composed.
+func (w *Words) Text(s string) *Words {
+	w.text.WriteString(s)
+	return w
+}
+
+// Int appends n in decimal to the word being composed.
+func (w *Words) Int(n int64) *Words {
+	var digits [20]byte
+	w.text.Write(strconv.AppendInt(digits[:0], n, 10))
+	return w
+}
+
+// Uint appends n in decimal to the word being composed.
+func (w *Words) Uint(n uint64) *Words {
+	var digits [20]byte
+	w.text.Write(strconv.AppendUint(digits[:0], n, 10))
+	return w
+}
+
+// Octal appends n in octal with a leading zero to the word being composed.
+func (w *Words) Octal(n uint32) *Words {
+	var digits [16]byte
+	w.text.Write(strconv.AppendUint(append(digits[:0], '0'), uint64(n), 8))
+	return w
+}
+
+// Decimal appends n/scale as a decimal fraction without trailing zeros ("1.5" for 1500000000 by 1000000000).
+func (w *Words) Decimal(n, scale uint64) *Words {
+	w.Uint(n / scale)
+	rest := n % scale
+	if rest == 0 {
+		return w
+	}
+	w.text.WriteByte('.')
+	for rest != 0 {
+		scale /= 10
+		w.text.WriteByte(byte('0' + rest/scale))
+		rest %= scale
+	}
+	return w
+}
+
+// CSV appends s to the word being composed as (part of) one field of comma-separated values: quoted where it holds a comma, a quote, or
+// a line break, as engines' --mount option reads it. name= stands before the value inside the quotes.
+func (w *Words) CSV(name, value string) *Words {
+	if w.text.Len() > w.start {
+		w.text.WriteByte(',')
+	}
+	if !strings.ContainsAny(value, ",\"\r\n") && !strings.HasPrefix(name, " ") {
+		w.text.WriteString(name)
+		w.text.WriteString(value)
+		return w
+	}
+	w.text.WriteByte('"')
+	w.text.WriteString(name)
+	for i := range len(value) {
+		if value[i] == '"' {
+			w.text.WriteByte('"')
+		}
+		w.text.WriteByte(value[i])
+	}
+	w.text.WriteByte('"')
+	return w
+}
+
+// End finishes the word being composed and appends it.
+func (w *Words) End() {
+	all := w.text.String()
+	w.list = append(w.list, all[w.start:])
+	w.start = len(all)
+}
+
+// List gives the words.
+func (w *Words) List() []string { return w.list }
