@@ -1,0 +1,58 @@
+package script
+
+import (
+	"errors"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// Definition is what a generated package gives of its backend, and what a test gives of the run.
+type Definition struct {
+	// Description is the spec's data; never nil, never changed.
+	Description *runtime.Description
+	// Argv builds the argv of a request: the generated builder, pure.
+	Argv func(*runtime.Request) []string
+	// Explain gives the same words with their origin, private values replaced.
+	Explain func(*runtime.Request) []runtime.Word
+
+	// World holds what exists outside the controller; nil is a new one of this backend's own.
+	World *World
+	// Script is what every run plays, unless Backend.Play queued another for it; nil exits 0 at once.
+	Script *Script
+}
+
+func (d Definition) check() error {
+	switch {
+	case d.Description == nil:
+		return errors.New("making a scripted backend: Definition.Description is nil")
+	case d.Argv == nil:
+		return errors.New("making a scripted backend: Definition.Argv is nil")
+	case d.Explain == nil:
+		return errors.New("making a scripted backend: Definition.Explain is nil")
+	}
+	return nil
+}
+
+// New makes a backend that plays scripts.
+func New(d Definition) (*Backend, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	w := d.World
+	if w == nil {
+		w = NewWorld()
+	}
+	return &Backend{def: d, world: w}, nil
+}
+
+// Backend implements runtime.Backend in process.
+type Backend struct {
+	def   Definition
+	world *World
+}
+
+// Describe gives the spec's data.
+func (b *Backend) Describe() *runtime.Description { return b.def.Description }
+
+// World gives what exists outside the controller.
+func (b *Backend) World() *World { return b.world }

@@ -1,0 +1,4 @@
+package script
+
+// Script is what one run does.
+type Script struct{}
