@@ -51,10 +51,23 @@ type Request struct {
 	Heartbeat time.Duration
 	Liveness  bool
 	Artifacts *Artifacts
+	// Descriptors are given by a process backend's planner, before the argv is built.
+	Descriptors Descriptors
 	// Asked names every vocabulary feature this request uses, sorted; what a backend does not support is refused by it.
 	Asked []string
 	// Because lists the policy's reasons for what it widens.
 	Because []Reason
+}
+
+// Descriptors are the numbers under which a process backend hands things over beyond the three streams; zero where one is not used.
+// Data of a file stands in its Mount, that of a credential in its grant.
+type Descriptors struct {
+	// Args, Block and Status are the start gate's: gate.args, gate.block, gate.status.
+	Args, Block, Status int
+	// Seccomp is read by the launcher: hardening.seccomp.
+	Seccomp int
+	// Heartbeat and Notify are seen by the command (SBX_HEARTBEAT_FD, SBX_NOTIFY_FD).
+	Heartbeat, Notify int
 }
 
 // StagedScript is a Launch's Script with the place it is staged at.
