@@ -81,9 +81,10 @@ type Process interface {
 	Stdin() io.WriteCloser
 	// Signal sends sig to the command. An ended process is os.ErrProcessDone.
 	Signal(ctx context.Context, sig syscall.Signal) error
-	// Wait returns once, when the end of the command was witnessed and its streams are drained; streams still held open by
-	// somebody else drain for at most drain more, and are then cut and reported. An end that nobody witnessed is an Uncertain Failure. ctx
-	// bounds the waiting; after it ends Wait may be called again.
+	// Wait returns once, when the end of the command was witnessed and its streams are drained to end of file. Bytes that were
+	// written are never lost, however slow the sink is: drain bounds only how long, after the end of the command, a read may wait
+	// with nothing to read because somebody else still holds the stream open; it is then cut and reported (DrainCut). An end that
+	// nobody witnessed is an Uncertain Failure. ctx bounds the waiting; after it ends Wait may be called again.
 	Wait(ctx context.Context, drain time.Duration) (*Exit, error)
 	// Health is the engine's health status, empty where there is none.
 	Health(ctx context.Context) (string, error)
@@ -127,8 +128,8 @@ type StartRequest struct {
 	StdinFile      *os.File // with StdinFile
 	Stdout, Stderr Output
 	Terminal       *Terminal
-	// Heartbeat and Notify are the reading ends the driver listens on; the backend hands the writing ends to the command as
-	// descriptors HeartbeatFD and NotifyFD (as Plan numbered them). Nil where not asked for.
+	// Heartbeat and Notify are the writing ends of pipes the driver listens on; the command gets them as descriptors
+	// Request.Descriptors has. The backend does not close them. Nil where not asked for.
 	Heartbeat, Notify *os.File
 	// Record is called with the token whenever it grows, before what it names can outlive the driver (a process held at its gate). An
 	// error refuses the start.
@@ -163,6 +164,12 @@ type ManifestEntry struct {
 	Link   string `json:"link,omitempty"`   // of a symbolic link
 }
 
+// Witness is implemented by Resources whose engine keeps a record of the end of a command that nobody waited for.
+type Witness interface {
+	// Witnessed gives the recorded end; nil without an error where the command is still running, Uncertain where there is no record.
+	Witnessed(ctx context.Context) (*Exit, error)
+}
+
 // Ensurer is a backend whose runs need an image.
 type Ensurer interface {
 	// Ensure makes the image present under policy pull and gives its facts. An absent image under PullNever is Setup with the command
@@ -184,6 +191,8 @@ type Closer interface{ Close() error }
 type Journal interface {
 	// Owner is the random identity of the state directory.
 	Owner() string
+	// RunDir is where the run's own directory will be, absolute; pure, so that a plan can name it before it exists.
+	RunDir(id string) string
 	// Create makes the run's directory and record, takes the run's lock and holds it until Close. Setup failure where it cannot.
 	Create(ctx context.Context, r Record) (JournalEntry, error)
 	// List calls f for each run of this state directory; Live says whether its lock is held. Records that cannot be read are passed to

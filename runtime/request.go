@@ -51,7 +51,7 @@ type Request struct {
 	Heartbeat time.Duration
 	Liveness  bool
 	Artifacts *Artifacts
-	// Descriptors are given by a process backend's planner, before the argv is built.
+	// Descriptors are numbered before the argv is built: what the command sees by Resolve, the rest by a process backend's planner.
 	Descriptors Descriptors
 	// Asked names every vocabulary feature this request uses, sorted; what a backend does not support is refused by it.
 	Asked []string
@@ -66,9 +66,16 @@ type Descriptors struct {
 	Args, Block, Status int
 	// Seccomp is read by the launcher: hardening.seccomp.
 	Seccomp int
-	// Heartbeat and Notify are seen by the command (SBX_HEARTBEAT_FD, SBX_NOTIFY_FD).
+	// Heartbeat and Notify are seen by the command (SBX_HEARTBEAT_FD, SBX_NOTIFY_FD). What a command sees beyond 2 is numbered from
+	// FirstDescriptor by Resolve: these two, then credentials by descriptor, in order of role.
 	Heartbeat, Notify int
 }
+
+// FirstDescriptor is the lowest number of a descriptor that is handed to the command on purpose.
+const FirstDescriptor = 20
+
+// ScriptTarget is where a script is staged inside a sandbox that has a file system of its own.
+const ScriptTarget = "/run/sbx/script"
 
 // StagedScript is a Launch's Script with the place it is staged at.
 type StagedScript struct {
