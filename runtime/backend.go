@@ -128,9 +128,10 @@ type StartRequest struct {
 	StdinFile      *os.File // with StdinFile
 	Stdout, Stderr Output
 	Terminal       *Terminal
-	// Heartbeat and Notify are the writing ends of pipes the driver listens on; the command gets them as descriptors
-	// Request.Descriptors has. The backend does not close them. Nil where not asked for.
-	Heartbeat, Notify *os.File
+	// Heartbeat and Notify get what the command writes to the descriptors Request.Descriptors has, as an Output's Writer does: the backend
+	// makes the pipes, and a backend without descriptors writes itself. Each from one goroutine, never after Wait returned; nil where
+	// not asked for.
+	Heartbeat, Notify io.Writer
 	// Record is called with the token whenever it grows, before what it names can outlive the driver (a process held at its gate). An
 	// error refuses the start.
 	Record func(Token) error

@@ -33,6 +33,9 @@ var (
 	ErrUncertain   = errors.New("uncertain")
 )
 
+// ErrBusy is what Journal.Take fails with where the run's lock is held: its owner lives.
+var ErrBusy = errors.New("the run's lock is held by a live controller")
+
 func (k Kind) sentinel() error {
 	switch k {
 	case Unsupported:
