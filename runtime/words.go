@@ -32,6 +32,12 @@ func (w *Words) Text(s string) *Words {
 	return w
 }
 
+// Bytes appends b to the word being composed.
+func (w *Words) Bytes(b []byte) *Words {
+	w.text.Write(b)
+	return w
+}
+
 // Int appends n in decimal to the word being composed.
 func (w *Words) Int(n int64) *Words {
 	var digits [20]byte

@@ -1,0 +1,93 @@
+package runtime
+
+import "strconv"
+
+// Origins collects an argv with where each word comes from. It takes the same calls as Words, so that a generated explain reads like
+// the argv builder it explains: From names the origin of the words that follow.
+//
+// The zero value is ready for use. It is not safe for concurrent use and must not be copied after use.
+type Origins struct {
+	Words
+	explained []Word
+	from      Word
+}
+
+// From names the origin of the words added from here on: the spec's file:line, the vocabulary name (empty for a constant word) and the
+// field of the launch or policy that asked for it.
+func (o *Origins) From(spec, name, field string) {
+	o.settle()
+	o.from = Word{Spec: spec, For: name, Field: field}
+}
+
+// FromItem is From for one item of a list: field is followed by its index in brackets.
+func (o *Origins) FromItem(spec, name, field string, index int) {
+	o.From(spec, name, field+"["+strconv.Itoa(index)+"]")
+}
+
+// FromGate is From for words of the seam's own start gate.
+func (o *Origins) FromGate(spec, name string) {
+	o.From(spec, name, "")
+	o.from.Gate = true
+}
+
+// FromRun is From for words that name this one run.
+func (o *Origins) FromRun(spec, name, field string) {
+	o.From(spec, name, field)
+	o.from.Run = true
+}
+
+// Value ends the word being composed with the value of v: a private value is replaced by a reference to the variable of that name.
+func (o *Origins) Value(v Variable) {
+	if v.Public {
+		o.Text(v.Value).End()
+		return
+	}
+	o.private(v.Reference())
+}
+
+// Secret ends the word being composed with the value of a credential that is delivered as the variable name: always a reference.
+func (o *Origins) Secret(name string) { o.private(Variable{Name: name}.Reference()) }
+
+// private ends the word being composed with reference, which the reader's shell expands; what stands before it is quoted for that shell.
+func (o *Origins) private(reference string) {
+	o.End()
+	o.settle()
+	last := &o.explained[len(o.explained)-1]
+	if last.Text != "" {
+		last.Text = ShellQuote(last.Text)
+	}
+	last.Text += reference
+	last.Private = true
+}
+
+// Explained gives the words with their origins.
+func (o *Origins) Explained() []Word {
+	o.settle()
+	return o.explained
+}
+
+// settle gives the words added since the last call the current origin.
+func (o *Origins) settle() {
+	for _, text := range o.List()[len(o.explained):] {
+		w := o.from
+		w.Text = text
+		o.explained = append(o.explained, w)
+	}
+}
+
+// Field says where the variable comes from, as Word.Field has it.
+func (v Variable) Field() string {
+	switch v.Origin {
+	case "launch":
+		return "launch.Env.Set[" + v.Name + "]"
+	case "forward":
+		return "launch.Env.Forward[" + v.Name + "]"
+	default:
+		return "policy.environment[" + v.Name + "]"
+	}
+}
+
+// Reserved is true for the seam's own labels.
+func (l Label) Reserved() bool {
+	return len(l.Name) >= len(LabelPrefix) && l.Name[:len(LabelPrefix)] == LabelPrefix
+}
