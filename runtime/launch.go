@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"math"
 	"net/netip"
 	"os"
 	"time"
@@ -289,6 +290,21 @@ type Limits struct {
 	MessageQueue   *Limit `json:"message-queue,omitempty" sbx:"limits.message-queue"`     // RLIMIT_MSGQUEUE, bytes
 	Output         *Limit `json:"output,omitempty" sbx:"limits.output"`                   // bytes of stdout and stderr together
 	Shm            *Limit `json:"shm,omitempty" sbx:"limits.shm"`                         // bytes of /dev/shm
+}
+
+// SwapTotal is Memory and Swap together, as engines count: bytes, never more than fit.
+func (l *Limits) SwapTotal() uint64 {
+	var memory, swap uint64
+	if l.Memory != nil {
+		memory = l.Memory.Hard
+	}
+	if l.Swap != nil {
+		swap = l.Swap.Hard
+	}
+	if total := memory + swap; total >= memory {
+		return total
+	}
+	return math.MaxUint64
 }
 
 // Hardening options asked for on top of the policy. False and empty mean "as the policy has it".

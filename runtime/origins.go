@@ -91,3 +91,14 @@ func (v Variable) Field() string {
 func (l Label) Reserved() bool {
 	return len(l.Name) >= len(LabelPrefix) && l.Name[:len(LabelPrefix)] == LabelPrefix
 }
+
+// Field says where the credential comes from, as Word.Field has it.
+func (c CredentialGrant) Field() string { return "launch.Credentials[" + c.Role + "]" }
+
+// CommandField is the field of the launch that the command's words come from.
+func (r *Request) CommandField() string {
+	if r.Script != nil {
+		return "launch.Script"
+	}
+	return "launch.Argv"
+}

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Words collects an argv. Generated builders use it: words made of several parts are written into one buffer and sliced out of it,
@@ -107,3 +109,15 @@ func (w *Words) End() {
 
 // List gives the words.
 func (w *Words) List() []string { return w.list }
+
+// Seconds gives d in whole seconds, rounded up: a bound is never shorter than was asked for.
+func Seconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	if d%time.Second > 0 {
+		s++
+	}
+	return s
+}
+
+// Signed gives n as an int64; what does not fit is the largest int64.
+func Signed(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
