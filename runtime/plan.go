@@ -1,13 +1,71 @@
 package runtime
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
+	"slices"
 	"strings"
 )
+
+// Plan is what a dry run prints: it probes, resolves the launch and plans it, and stops before step 2. Nothing is allocated or
+// started. The plan's run has a name of its own, as a launched one would.
+func (s *Sandbox) Plan(ctx context.Context, l Launch) (*Plan, error) {
+	c, err := s.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.plan(ctx, c, &l, s.runName(), PullNever)
+}
+
+func (s *Sandbox) resolveInput(c choice, l *Launch, run RunName, image *ImageFacts) ResolveInput {
+	return ResolveInput{
+		Description: c.backend.Describe(), Launch: l, Run: run, Environ: s.environ(), Identity: *c.identity, Image: image,
+		CallerUID: os.Getuid(), CallerGID: os.Getgid(),
+	}
+}
+
+// plan resolves and plans. most bounds what may be done for an absent image: a dry run fetches nothing.
+func (s *Sandbox) plan(ctx context.Context, c choice, l *Launch, run RunName, most PullPolicy) (*Plan, error) {
+	fail := func(err error) (*Plan, error) { return nil, s.failed(c.backend, c.identity, StepPlan, err) }
+	if l.Artifacts != nil && len(l.Artifacts.Paths) > 0 && s.controller == nil {
+		return fail(denied("artifacts", "artifacts need a controller that verifies and imports them").WithCure("pass WithController"))
+	}
+	in := s.resolveInput(c, l, run, nil)
+	req, dropped, err := Resolve(in)
+	if err != nil {
+		return fail(err)
+	}
+	if e, ok := c.backend.(Ensurer); ok && req.Image.Ref != "" {
+		i := req.Image
+		if most == PullNever {
+			i.Pull = PullNever
+		}
+		if in.Image, err = e.Ensure(ctx, i, nil); err != nil {
+			return fail(err)
+		}
+		if req, dropped, err = Resolve(in); err != nil {
+			return fail(err)
+		}
+	}
+	if w := req.Workspace; w != nil && (w.Mode == WorkspaceCopy || w.Mode == WorkspaceVolume) && s.stager == nil {
+		return fail(Fail(Unsupported, "a workspace of mode %s needs something that copies it", w.Mode).About("workspace." + string(w.Mode)).WithCure("pass WithStager(stage.New())"))
+	}
+	p, err := c.backend.Plan(PlanInput{Request: req, Identity: *c.identity, Host: s.host, Image: in.Image, Dropped: dropped})
+	if err != nil {
+		return fail(err)
+	}
+	p.Identity = *c.identity
+	p.Image = in.Image
+	if p.Token.Backend == "" {
+		p.Token = Token{Backend: c.backend.Describe().Name, Run: run}
+	}
+	return p, nil
+}
 
 // Word is one word of an argv with where it comes from.
 type Word struct {
@@ -167,14 +225,21 @@ func (p *Plan) JSON() ([]byte, error) {
 // private variables and credentials are not in it; their names are.
 func (p *Plan) Digest() string {
 	v := p.view()
+	// What names this one run is replaced wherever it stands: the id, the owner and the directory are random and long, so nothing
+	// else can be meant.
+	anonymous := p.Request.Run.anonymous()
 	v.Run = RunName{}
 	v.Command = ""
 	v.Words = make([]Word, 0, len(p.Words))
 	for _, w := range p.Words {
-		if !w.Run {
-			v.Words = append(v.Words, w)
-		}
+		w.Text = anonymous.Replace(w.Text)
+		v.Words = append(v.Words, w)
 	}
+	v.Mounts = slices.Clone(v.Mounts)
+	for i := range v.Mounts {
+		v.Mounts[i].Source = anonymous.Replace(v.Mounts[i].Source)
+	}
+	v.Workdir = anonymous.Replace(v.Workdir)
 	v.Labels = nil
 	for _, l := range p.Request.Labels {
 		if !strings.HasPrefix(l.Name, LabelPrefix) {

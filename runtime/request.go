@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,17 @@ type RunName struct {
 
 // Name gives the name of the run's container or process: "sbx-" and the run id. A name is never used twice.
 func (r RunName) Name() string { return "sbx-" + r.ID }
+
+// anonymous replaces what names this one run by fixed words.
+func (r RunName) anonymous() *strings.Replacer {
+	var pairs []string
+	for _, p := range [][2]string{{r.Dir, "{run-dir}"}, {r.ID, "{run}"}, {r.Owner, "{owner}"}} {
+		if p[0] != "" {
+			pairs = append(pairs, p[0], p[1])
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
 
 // Request is a launch after policy: defaults filled in, every name checked, mounts in their final order. It is what a backend's
 // argv builder reads, and it is made by Resolve and the mount planner alone. It is not changed after planning.

@@ -1,0 +1,128 @@
+package runtime
+
+import (
+	"context"
+	"time"
+)
+
+// finish walks steps 6 to 8 and makes the result final. It is called once a run, on every exit path.
+func (r *Run) finish(res *Result) {
+	ctx := context.Background()
+	var c *Candidate
+	if r.s.controller != nil && r.isStarted() && res.Outcome.ran() {
+		f := r.step(StepExport, func() (state, note string, err error) {
+			c, state, note, err = r.export(ctx, res)
+			return state, note, err
+		})
+		if f == nil && c != nil {
+			f = r.step(StepImport, func() (string, string, error) {
+				ctx, cancel := context.WithTimeout(ctx, exportTime)
+				defer cancel()
+				return r.importCandidate(ctx, c)
+			})
+		}
+		if res.Failure == nil {
+			res.Failure = f
+		}
+	} else if r.isStarted() {
+		why := "no controller"
+		if r.s.controller != nil {
+			why = "the command's end was not witnessed"
+		}
+		for _, s := range []Step{StepExport, StepImport} {
+			r.step(s, func() (string, string, error) { return StateNothing, why, nil })
+		}
+	}
+	r.mu.Lock()
+	r.rec.Outcome, r.rec.Code = res.Outcome, res.Code
+	r.mu.Unlock()
+	if f := r.remove(); f != nil {
+		if res.Failure == nil {
+			res.Failure = f
+		} else {
+			res.Failure.Left = append(res.Failure.Left, f.Left...)
+		}
+	}
+	r.wipe()
+	res.Facts = r.Facts()
+	r.mu.Lock()
+	r.result = res
+	r.mu.Unlock()
+	close(r.ended)
+	r.event(Event{Step: StepRemove, State: StateDone, Note: "ended", Result: res})
+}
+
+func (r *Run) isStarted() bool {
+	select {
+	case <-r.started:
+		return true
+	default:
+		return false
+	}
+}
+
+// remove is step 8: everything of the run goes, within the driver's own bound, whatever the caller's context says. A launch that failed
+// before it had a handle is removed by its token alone.
+func (r *Run) remove() *Failure {
+	return r.step(StepRemove, func() (state, note string, err error) {
+		ctx, cancel := detached(context.Background(), r.s.remove)
+		defer cancel()
+		res := r.res
+		if res == nil {
+			if res, err = r.backend.Reopen(ctx, r.token); err != nil {
+				return "", "", r.uncertain(err)
+			}
+		}
+		t, err := res.Remove(ctx)
+		if t != nil {
+			r.mu.Lock()
+			r.facts.Teardown = t
+			r.mu.Unlock()
+		}
+		if err != nil {
+			return "", "", r.uncertain(err)
+		}
+		if r.entry != nil {
+			if err := r.entry.Remove(); err != nil {
+				return "", "", Fail(Uncertain, "removing the run's record: %w", err).WithLeft(Leftover{What: "directory", Name: r.name.Dir, Settle: "rm -r -- " + ShellQuote(r.name.Dir)})
+			}
+			r.entry = nil
+		}
+		if t == nil {
+			return StateDone, "", nil
+		}
+		return StateDone, t.How + ": " + t.Evidence, nil
+	})
+}
+
+// uncertain makes a failed cleanup say what is left, and gives the lock back so that a reconcile can settle it.
+func (r *Run) uncertain(err error) error {
+	f := AsFailure(err, Uncertain)
+	if f.Kind != Uncertain {
+		f = Fail(Uncertain, "the cleanup could not be confirmed: %w", err)
+	}
+	if len(f.Left) == 0 {
+		f.Left = []Leftover{r.leftover()}
+	}
+	if r.entry != nil {
+		r.mu.Lock()
+		r.rec.Updated = time.Now().UnixNano()
+		rec := r.rec
+		r.mu.Unlock()
+		if e := r.entry.Update(rec, true); e != nil {
+			f.Left = append(f.Left, Leftover{What: "file", Name: r.name.Dir, Settle: "ls -la -- " + ShellQuote(r.name.Dir)})
+		}
+		if e := r.entry.Close(); e != nil {
+			f.Err = e
+		}
+		r.entry = nil
+	}
+	return f
+}
+
+// wipe zeroes the driver's copies of credentials.
+func (r *Run) wipe() {
+	for _, c := range r.plan.Request.Credentials {
+		clear(c.Value)
+	}
+}

@@ -1,0 +1,38 @@
+package runtime
+
+import (
+	"context"
+	"path"
+)
+
+// Stager copies a workspace's source; implemented by runtime/stage.
+type Stager interface {
+	// Snapshot copies w.Source, or the tree w.Treeish of the repository there, to dir, which does not exist yet. It is bounded by
+	// w.Files and w.Bytes, refuses links that leave the tree, never copies a repository's own state, and on error leaves nothing at dir.
+	// ctx cancels it. note says what was copied.
+	Snapshot(ctx context.Context, w Workspace, dir string) (note string, err error)
+}
+
+// stage is step 3: the workspace's snapshot, the script and the credentials are put in place.
+func (r *Run) stage(ctx context.Context) (state, note string, err error) {
+	req := r.plan.Request
+	st := &Stage{Workspace: req.Workspace, Script: req.Script, Credentials: req.Credentials}
+	if w := req.Workspace; w != nil && (w.Mode == WorkspaceCopy || w.Mode == WorkspaceVolume) {
+		dir := path.Join(req.Run.Dir, "workspace")
+		if note, err = r.s.stager.Snapshot(ctx, *w, dir); err != nil {
+			return "", "", err
+		}
+		st.Snapshot = dir
+	}
+	more, err := r.res.Stage(ctx, st)
+	if err != nil {
+		return "", "", err
+	}
+	if note != "" && more != "" {
+		note += "; "
+	}
+	if note += more; note == "" {
+		return StateNothing, "no workspace copy, script or credential to put in place", nil
+	}
+	return StateDone, note, nil
+}

@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// start is step 4 up to the running command: the streams are made, the backend starts the command and attests it, the supervisor
+// takes over.
+func (r *Run) start(ctx context.Context, l *Launch) (state, note string, err error) {
+	req := &StartRequest{Stdin: r.plan.Request.Stdin, StdinFile: l.Stdin.File, Terminal: r.plan.Request.Terminal}
+	r.streams = newStreams(r.plan.Request, l)
+	req.Stdout, req.Stderr = r.streams.outputs()
+	var beat, notify *signalPipe
+	defer func() {
+		// The command holds its own copies of the writing ends by now, or never will.
+		beat.closeWriter()
+		notify.closeWriter()
+		if err != nil {
+			beat.close()
+			notify.close()
+		}
+	}()
+	if r.plan.Request.Descriptors.Heartbeat > 0 {
+		if beat, err = newSignalPipe(); err != nil {
+			return "", "", Fail(Setup, "making the heartbeat's pipe: %w", err)
+		}
+		req.Heartbeat = beat.w
+	}
+	if r.plan.Request.Descriptors.Notify > 0 {
+		if notify, err = newSignalPipe(); err != nil {
+			return "", "", Fail(Setup, "making the readiness pipe: %w", err)
+		}
+		req.Notify = notify.w
+	}
+	req.Record = func(t Token) error {
+		r.setToken(t)
+		return r.record(StepStart, false)
+	}
+	began := time.Now()
+	req.Started = func() { began = time.Now() }
+	proc, err := r.res.Start(ctx, req)
+	if err != nil {
+		return "", "", err
+	}
+	r.mu.Lock()
+	r.proc, r.began = proc, began
+	r.facts.Process = proc.Identity()
+	r.facts.Guarantees = proc.Guarantees()
+	r.mu.Unlock()
+	r.setToken(r.res.Token())
+	close(r.started)
+	r.beat, r.notify = beat, notify
+	if l.Stdin.Reader != nil && proc.Stdin() != nil {
+		go r.streams.feed(l.Stdin.Reader, proc.Stdin())
+	}
+	return StateDone, attestNote(proc.Guarantees()), nil
+}
+
+func attestNote(gs []Guarantee) string {
+	holds, other := 0, 0
+	for _, g := range gs {
+		switch g.Measured {
+		case MeasuredHolds, MeasuredReadback, MeasuredBehaves:
+			holds++
+		default:
+			other++
+		}
+	}
+	if len(gs) == 0 {
+		return "no guarantee was measured"
+	}
+	return fmt.Sprintf("%d guarantees measured, %d not", holds, other)
+}
+
+// signalPipe is a pipe whose writing end the command gets and whose reading end the driver listens on.
+type signalPipe struct{ r, w *os.File }
+
+func newSignalPipe() (*signalPipe, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &signalPipe{r, w}, nil
+}
+
+func (p *signalPipe) closeWriter() {
+	if p != nil {
+		_ = p.w.Close() // closing a pipe's end twice is the only error, and harmless
+	}
+}
+
+func (p *signalPipe) close() {
+	if p != nil {
+		_ = p.r.Close()
+	}
+}
+
+// errNotReady is the cause of a launch that did not get ready in time.
+var errNotReady = errors.New("not ready in time")
