@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// ErrBusy is returned by Journal.Take where somebody else holds the run's lock.
-var ErrBusy = errors.New("the run's lock is held")
-
 // ReconcileOptions say how far a reconcile goes.
 type ReconcileOptions struct {
 	// DryRun reports what would be removed and touches nothing.
@@ -190,7 +187,12 @@ func (s *Sandbox) reconcileStray(ctx context.Context, b Backend, rep *ReconcileR
 			continue
 		}
 		// A run that began after the listing has a record by now, and a lock.
-		if _, err := s.journal.Take(ctx, t.Run.ID); err == nil || errors.Is(err, ErrBusy) {
+		if entry, err := s.journal.Take(ctx, t.Run.ID); err == nil {
+			if err := entry.Close(); err != nil {
+				return s.failed(b, nil, StepReconcile, err)
+			}
+			continue
+		} else if errors.Is(err, ErrBusy) {
 			continue
 		}
 		d := Reconciled{Run: t.Run, Backend: t.Backend, Step: StepPrepare, Outcome: UncertainOutcome, Code: -1}
