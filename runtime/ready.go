@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,15 +50,12 @@ func (r *Run) readiness(ctx context.Context, y *Ready) error {
 			return ctx.Err()
 		}
 	case y.Notify:
-		stop := context.AfterFunc(ctx, r.notify.close)
-		defer stop()
-		sc := bufio.NewScanner(r.notify.r)
-		for sc.Scan() {
-			if bytes.Equal(sc.Bytes(), []byte("READY=1")) {
-				return nil
-			}
+		select {
+		case <-r.notify.seen:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		return errors.New("the readiness descriptor was closed before READY=1 was written to it")
 	case len(y.Exec) > 0:
 		return poll(ctx, func() (bool, error) {
 			code, err := r.proc.Exec(ctx, y.Exec)

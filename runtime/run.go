@@ -20,8 +20,8 @@ type Run struct {
 	entry    JournalEntry
 	charged  bool
 	streams  *streams
-	beat     *signalPipe
-	notify   *signalPipe
+	beats    pulse
+	notify   *lineWatch
 	stopping chan stopRequest
 	started  chan struct{} // closed when the command runs
 	ended    chan struct{} // closed when result is final

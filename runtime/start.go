@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -14,27 +13,12 @@ func (r *Run) start(ctx context.Context, l *Launch) (state, note string, err err
 	req := &StartRequest{Stdin: r.plan.Request.Stdin, StdinFile: l.Stdin.File, Terminal: r.plan.Request.Terminal}
 	r.streams = newStreams(r.plan.Request, l)
 	req.Stdout, req.Stderr = r.streams.outputs()
-	var beat, notify *signalPipe
-	defer func() {
-		// The command holds its own copies of the writing ends by now, or never will.
-		beat.closeWriter()
-		notify.closeWriter()
-		if err != nil {
-			beat.close()
-			notify.close()
-		}
-	}()
 	if r.plan.Request.Descriptors.Heartbeat > 0 {
-		if beat, err = newSignalPipe(); err != nil {
-			return "", "", Fail(Setup, "making the heartbeat's pipe: %w", err)
-		}
-		req.Heartbeat = beat.w
+		req.Heartbeat = &r.beats
 	}
 	if r.plan.Request.Descriptors.Notify > 0 {
-		if notify, err = newSignalPipe(); err != nil {
-			return "", "", Fail(Setup, "making the readiness pipe: %w", err)
-		}
-		req.Notify = notify.w
+		r.notify = &lineWatch{text: []byte("READY=1"), seen: make(chan struct{})}
+		req.Notify = r.notify
 	}
 	req.Record = func(t Token) error {
 		r.setToken(t)
@@ -53,7 +37,6 @@ func (r *Run) start(ctx context.Context, l *Launch) (state, note string, err err
 	r.mu.Unlock()
 	r.setToken(r.res.Token())
 	close(r.started)
-	r.beat, r.notify = beat, notify
 	if l.Stdin.Reader != nil && proc.Stdin() != nil {
 		go r.streams.feed(l.Stdin.Reader, proc.Stdin())
 	}
@@ -74,29 +57,6 @@ func attestNote(gs []Guarantee) string {
 		return "no guarantee was measured"
 	}
 	return fmt.Sprintf("%d guarantees measured, %d not", holds, other)
-}
-
-// signalPipe is a pipe whose writing end the command gets and whose reading end the driver listens on.
-type signalPipe struct{ r, w *os.File }
-
-func newSignalPipe() (*signalPipe, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	return &signalPipe{r, w}, nil
-}
-
-func (p *signalPipe) closeWriter() {
-	if p != nil {
-		_ = p.w.Close() // closing a pipe's end twice is the only error, and harmless
-	}
-}
-
-func (p *signalPipe) close() {
-	if p != nil {
-		_ = p.r.Close()
-	}
 }
 
 // errNotReady is the cause of a launch that did not get ready in time.

@@ -81,6 +81,12 @@ type lineWatch struct {
 	done       bool
 }
 
+// Write feeds the watch; it never fails. It is called from one goroutine.
+func (l *lineWatch) Write(p []byte) (int, error) {
+	l.feed(p)
+	return len(p), nil
+}
+
 func (l *lineWatch) feed(p []byte) {
 	if l.done {
 		return

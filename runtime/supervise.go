@@ -83,14 +83,6 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 			defer tm.Stop()
 		}
 	}
-	var beats pulse
-	if r.beat != nil {
-		go beats.listen(r.beat.r)
-		defer r.beat.close()
-	}
-	if r.notify != nil {
-		defer r.notify.close()
-	}
 	alive := make(chan error, 1)
 	asking := false
 	if l.Liveness != nil {
@@ -119,7 +111,7 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 			}
 			q = stopRequest{outcome: TimedOut, timeout: TimeoutIdle, why: fmt.Sprintf("no output for %v", t.Idle)}
 		case <-beat:
-			last := beats.last()
+			last := r.beats.last()
 			if last.Before(r.began) {
 				last = r.began
 			}
@@ -131,7 +123,7 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 		case <-live:
 			if !asking {
 				asking = true
-				v := r.view(&beats)
+				v := r.view()
 				go func() { alive <- r.askAlive(ctx, l.Liveness, v) }()
 			}
 			continue
@@ -155,8 +147,8 @@ func (r *Run) quietSince() time.Time {
 	return r.began
 }
 
-func (r *Run) view(beats *pulse) LivenessView {
-	return LivenessView{RunID: r.name.ID, Process: r.facts.Process, Started: r.began, LastOutput: r.streams.lastOutput(), LastBeat: beats.last(), OutputBytes: r.streams.meter.total.Load()}
+func (r *Run) view() LivenessView {
+	return LivenessView{RunID: r.name.ID, Process: r.facts.Process, Started: r.began, LastOutput: r.streams.lastOutput(), LastBeat: r.beats.last(), OutputBytes: r.streams.meter.total.Load()}
 }
 
 func (r *Run) askAlive(ctx context.Context, h LivenessHook, v LivenessView) error {
