@@ -11,6 +11,7 @@ import (
 func (b *Backend) Prepare(ctx context.Context, p *runtime.Plan) (runtime.Resources, error) {
 	player := b.cast(p.Request)
 	r := &resources{b: b, token: p.Token, plan: p, player: player, record: newInvocation(player.script, p)}
+	b.world.enter(r)
 	err := b.call(ctx, player, p.Token.Run.ID, OnPrepare, "", func() error { return b.world.create(r) })
 	if err == nil {
 		return r, nil
@@ -34,6 +35,14 @@ func newInvocation(s *Script, p *runtime.Plan) *Invocation {
 	}
 }
 
+// enter remembers what the run of r plays and its record, also for handles that are reopened when nothing of it is left.
+func (w *World) enter(r *resources) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs = append(w.runs, r.record)
+	w.played[r.token.Name] = played{r.player, r.record}
+}
+
 // create makes the container of r, and its volumes, or nothing.
 func (w *World) create(r *resources) error {
 	w.mu.Lock()
@@ -48,12 +57,11 @@ func (w *World) create(r *resources) error {
 		}
 	}
 	res := Resource{Kind: "container", Name: t.Name, Owner: t.Run.Owner, Run: t.Run.ID, Backend: t.Backend, State: Created, Labels: r.plan.Request.Labels}
-	w.containers[t.Name] = &container{Resource: res, token: t, player: r.player, record: r.record}
+	w.containers[t.Name] = &container{Resource: res, token: t}
 	for _, v := range t.Volumes {
 		vol := res
 		vol.Kind, vol.Name, vol.State = "volume", v, ""
 		w.volumes[v] = &vol
 	}
-	w.runs = append(w.runs, r.record)
 	return nil
 }

@@ -31,16 +31,24 @@ func (r *resources) Token() runtime.Token {
 
 func (r *resources) run() string { return r.Token().Run.ID }
 
-// Reopen gives a handle by token alone. A script goes on where it was: the faults of the container that stands under the token count on.
+// Reopen gives a handle by token alone. The run's script goes on where it was: its faults count on.
 func (b *Backend) Reopen(ctx context.Context, t runtime.Token) (runtime.Resources, error) {
-	r := &resources{b: b, token: t, player: newPlayer(nil), record: &Invocation{}}
-	if c := b.world.find(t.Name); c != nil {
-		r.player, r.record = c.player, c.record
-	}
+	r := &resources{b: b, token: t}
+	r.player, r.record = b.world.recall(t.Name)
 	if err := b.call(ctx, r.player, t.Run.ID, OnReopen, "", func() error { return nil }); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// recall gives what the run of that container plays and its record; new ones for a run that no backend here prepared.
+func (w *World) recall(name string) (*player, *Invocation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p, ok := w.played[name]; ok {
+		return p.player, p.record
+	}
+	return newPlayer(nil), &Invocation{}
 }
 
 // reopened is the failure of what a handle cannot do without the driver that made it.

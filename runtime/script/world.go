@@ -27,6 +27,7 @@ type World struct {
 	down       error
 	calls      []Call
 	runs       []*Invocation
+	played     map[string]played // by container name
 
 	life    context.Context // ends with Close
 	end     context.CancelCauseFunc
@@ -38,7 +39,7 @@ var errWorldClosed = errors.New("the scripted world was closed")
 // NewWorld makes an empty world. In a synctest bubble it is made inside: a wait on a channel from outside would stop the bubble's clock.
 func NewWorld() *World {
 	life, end := context.WithCancelCause(context.Background())
-	return &World{boot: 1, containers: map[string]*container{}, volumes: map[string]*Resource{}, life: life, end: end}
+	return &World{boot: 1, containers: map[string]*container{}, volumes: map[string]*Resource{}, played: map[string]played{}, life: life, end: end}
 }
 
 // State is where a container is in its life.
@@ -68,10 +69,14 @@ type Resource struct {
 // container is a Resource with what runs in it. Its fields are guarded by the world's mutex, but for cmd's own.
 type container struct {
 	Resource
-	token  runtime.Token
+	token runtime.Token
+	cmd   *command // nil before Start
+}
+
+// played is what a run plays and what is recorded of it.
+type played struct {
 	player *player
 	record *Invocation
-	cmd    *command // nil before Start
 }
 
 // Resources lists what exists, containers first, by name.
@@ -104,8 +109,7 @@ func (w *World) Plant(r Resource) error {
 			r.State = Created
 		}
 		w.containers[r.Name] = &container{
-			Resource: r, player: newPlayer(nil), record: &Invocation{},
-			token: runtime.Token{Backend: r.Backend, Name: r.Name, Run: runtime.RunName{ID: r.Run, Owner: r.Owner}},
+			Resource: r, token: runtime.Token{Backend: r.Backend, Name: r.Name, Run: runtime.RunName{ID: r.Run, Owner: r.Owner}},
 		}
 	case "volume":
 		if w.volumes[r.Name] != nil {
