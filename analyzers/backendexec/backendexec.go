@@ -49,6 +49,7 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 		d := analysis.Diagnostic{Pos: use.Pos, Message: fmt.Sprintf(
 			"starts the sandbox backend's program %q outside the seam (%s); launch through the seam instead", name, use.Chain())}
+		d.Related = result.Related(use.Via)
 		if at.Pos().IsValid() && pass.Fset.Position(at.Pos()) != pass.Fset.Position(use.Pos) {
 			d.Related = append(d.Related, analysis.RelatedInformation{Pos: at.Pos(), Message: fmt.Sprintf("%q comes from here", name)})
 		}

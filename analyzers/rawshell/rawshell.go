@@ -49,6 +49,7 @@ func run(pass *analysis.Pass) (any, error) {
 			continue
 		}
 		d := analysis.Diagnostic{Pos: use.Pos, Message: message(use, code)}
+		d.Related = result.Related(use.Via)
 		if pos := code.Command.Prog.Pos(); pos.IsValid() && pass.Fset.Position(pos).Line != pass.Fset.Position(use.Pos).Line {
 			d.Related = append(d.Related, analysis.RelatedInformation{Pos: pos, Message: fmt.Sprintf("%q comes from here", code.Command.Name)})
 		}

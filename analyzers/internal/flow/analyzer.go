@@ -87,7 +87,11 @@ func run(pass *analysis.Pass) (any, error) {
 		return r, nil
 	}
 	r.loadFacts()
-	if !r.concerned() {
+	concerned, err := r.concerned()
+	if err != nil {
+		return nil, err
+	}
+	if !concerned {
 		return r, nil
 	}
 	r.Concerned = true

@@ -14,7 +14,17 @@ type Sink struct {
 	Kind string // "start", "launch", "call", or a kind of a rule's own
 	What string // the full name of the function or field that does it
 	Vals []Value
-	Via  []string // names of the functions between, nearest first
+	Via  []Step // the functions between, nearest first
+
+	at token.Pos // of the use in its function, when that is of this package
+}
+
+// A Step is one function on the way from a call to a sink.
+type Step struct {
+	Name string // as a message calls it
+	Full string // full name
+
+	pos token.Pos // in the function, of the call that goes on; NoPos when another package holds it
 }
 
 // The kinds of sinks the flow package knows.
@@ -63,7 +73,7 @@ func (s *Sink) key() string {
 type Effect struct {
 	Kind string
 	What string
-	Via  []string // names of the functions between, nearest first
+	Via  []Step // the functions between, nearest first
 }
 
 // A Use is a sink at one instruction of this package.
@@ -84,8 +94,18 @@ type Use struct {
 
 // Chain renders the way from the use to the sink: "run → (*Runner).start → exec.Command".
 func (u *Use) Chain() string {
-	parts := append([]string(nil), u.Via...)
-	return strings.Join(append(parts, ShortWhat(u.What)), " → ")
+	return chain(u.Via, u.What)
+}
+
+// Chain renders the way from the caller to the effect.
+func (e *Effect) Chain() string { return chain(e.Via, e.What) }
+
+func chain(via []Step, what string) string {
+	var parts []string
+	for _, s := range via {
+		parts = append(parts, s.Name)
+	}
+	return strings.Join(append(parts, ShortWhat(what)), " → ")
 }
 
 // ShortWhat shortens a full name to what a reader of the code sees: "exec.Command" for "os/exec.Command".

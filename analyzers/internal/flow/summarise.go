@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -118,7 +119,9 @@ func (r *Result) visit(fn *ssa.Function) bool {
 	sum := &Summary{Effects: tidyEffects(effects)}
 	for _, u := range uses {
 		if u.open() {
-			sum.Sinks = append(sum.Sinks, u.Sink)
+			s := u.Sink
+			s.at = u.Pos
+			sum.Sinks = append(sum.Sinks, s)
 		}
 	}
 	sum.Sinks = tidySinks(sum.Sinks)
@@ -158,7 +161,7 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 		}
 		r.inherit(fn, call, c, sum, args, add, false, 0)
 		for _, e := range sum.Effects {
-			e.Via = via(c.short(r.pass.Pkg), e.Via)
+			e.Via = r.via(c, token.NoPos, e.Via)
 			*effects = append(*effects, e)
 		}
 	}
@@ -185,7 +188,7 @@ func (r *Result) visitLiteral(fn *ssa.Function, mk *ssa.MakeClosure, add func(*U
 func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum *Summary, args []Value, add func(*Use), literal bool, depth int) {
 	for i := range sum.Sinks {
 		from := &sum.Sinks[i]
-		s := Sink{Kind: from.Kind, What: from.What, Via: via(c.short(r.pass.Pkg), from.Via)}
+		s := Sink{Kind: from.Kind, What: from.What, Via: r.via(c, from.at, from.Via)}
 		for _, v := range from.Vals {
 			s.Vals = append(s.Vals, substitute(v, args, c.Free))
 		}
@@ -205,7 +208,7 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 				continue
 			}
 			add := func(u *Use) {
-				u.Via = via(c.short(r.pass.Pkg), u.Via)
+				u.Via = r.via(c, from.at, u.Via)
 				add(u)
 			}
 			if direct, ok := r.directSink(f, s.Vals[1:]); ok {
@@ -231,11 +234,33 @@ func (r *Result) summaryOf(c Callee, caller *ssa.Function) *Summary {
 	return nil
 }
 
-func via(name string, rest []string) []string {
+// via puts the callee in front of a chain. at is where the callee goes on, if it is of this package.
+func (r *Result) via(c Callee, at token.Pos, rest []Step) []Step {
 	if len(rest) >= maxVia {
 		rest = rest[:maxVia]
 	}
-	return append([]string{name}, rest...)
+	if !at.IsValid() && c.Obj != nil {
+		at = c.Obj.Pos()
+	}
+	return append([]Step{{Name: c.short(r.pass.Pkg), Full: c.Name, pos: at}}, rest...)
+}
+
+// Related returns the positions of the steps of the chain, as far as they are known: in this package the calls, in another the
+// declarations.
+func (r *Result) Related(via []Step) []analysis.RelatedInformation {
+	var out []analysis.RelatedInformation
+	for _, s := range via {
+		pos := s.pos
+		if !pos.IsValid() {
+			if obj := r.objects[s.Full]; obj != nil {
+				pos = obj.Pos()
+			}
+		}
+		if pos.IsValid() {
+			out = append(out, analysis.RelatedInformation{Pos: pos, Message: "through " + s.Name})
+		}
+	}
+	return out
 }
 
 // tidySinks sorts the sinks and keeps the one with the shortest chain among equals.
@@ -285,11 +310,11 @@ func tidyEffects(effects []Effect) []Effect {
 	return out
 }
 
-func shorter(a, b []string) bool {
+func shorter(a, b []Step) bool {
 	if len(a) != len(b) {
 		return len(a) < len(b)
 	}
-	return strings.Join(a, " ") < strings.Join(b, " ")
+	return chain(a, "") < chain(b, "")
 }
 
 // Effects returns what fn does whatever its arguments are.

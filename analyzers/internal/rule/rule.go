@@ -58,6 +58,8 @@ func New(a *analysis.Analyzer) *analysis.Analyzer {
 				result.Used[pos] = true
 				continue
 			}
+			d.Category = a.Name
+			d.Message += " (" + a.Name + ")"
 			pass.Report(d)
 		}
 		return result, nil
