@@ -49,6 +49,8 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 			s.running.Done()
 		}
 	}()
+	r.name = s.runName()
+	r.facts.RunID, r.facts.Owner = r.name.ID, r.name.Owner
 
 	var c choice
 	if f := r.step(StepProbe, func() (state, note string, err error) {
@@ -63,8 +65,6 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 	}); f != nil {
 		return nil, r.refused(f)
 	}
-	r.name = s.runName()
-	r.facts.RunID, r.facts.Owner = r.name.ID, r.name.Owner
 	if f := r.step(StepPlan, func() (state, note string, err error) {
 		r.plan, err = s.plan(ctx, c, l, r.name, PullAlways)
 		if err != nil {
@@ -133,6 +133,7 @@ func (r *Run) open(ctx context.Context, l *Launch) (state, note string, err erro
 // refused is the result of a launch that ended before anything could exist.
 func (r *Run) refused(f *Failure) *Result {
 	r.result = &Result{Outcome: NeverRan, Code: -1, Failure: f, Facts: r.facts}
+	r.event(Event{Step: f.Step, State: StateDone, Note: "ended", Result: r.result})
 	return r.result
 }
 
