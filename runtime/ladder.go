@@ -75,7 +75,10 @@ func (r *Run) stopLadder(ctx context.Context, q stopRequest, end <-chan ending, 
 		return e
 	}
 	if e, ok := climb("remove", r.s.remove, func(c context.Context) error {
-		_, err := r.removeResources(c)
+		t, err := r.res.Remove(c)
+		r.mu.Lock()
+		r.facts.Teardown = t
+		r.mu.Unlock()
 		return err
 	}); ok {
 		return e

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -85,11 +84,9 @@ func (s *Sandbox) Reconcile(ctx context.Context, o ReconcileOptions) (*Reconcile
 		return rep, s.failed(b, nil, StepReconcile, err)
 	}
 	for _, rec := range dead {
-		done, err := s.reconcileRun(ctx, b, rec, o.DryRun)
-		switch {
-		case err == nil:
+		if done, ok := s.reconcileRun(ctx, b, rec, o.DryRun); ok {
 			rep.Runs = append(rep.Runs, done)
-		case errors.Is(err, ErrBusy):
+		} else {
 			rep.Live++
 		}
 	}
@@ -100,20 +97,16 @@ func (s *Sandbox) Reconcile(ctx context.Context, o ReconcileOptions) (*Reconcile
 	return rep, nil
 }
 
-// reconcileRun settles one dead run under its lock. The error is ErrBusy where somebody else is at it, and fs.ErrNotExist where somebody
-// else has settled it meanwhile.
-func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry bool) (Reconciled, error) {
+// reconcileRun settles one dead run under its lock; ok is false where somebody else took it meanwhile.
+func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry bool) (Reconciled, bool) {
 	if dry {
-		return s.judged(ctx, b, rec, nil), nil
+		return s.judged(ctx, b, rec, nil), true
 	}
 	entry, err := s.journal.Take(ctx, rec.Run.ID)
-	if errors.Is(err, ErrBusy) || errors.Is(err, fs.ErrNotExist) {
-		return Reconciled{}, err
-	}
 	if err != nil {
 		d := s.judged(ctx, b, rec, nil)
 		d.Failure = s.failed(b, nil, StepReconcile, err)
-		return d, nil
+		return d, !errors.Is(err, ErrBusy)
 	}
 	rec = entry.Record()
 	res, err := b.Reopen(ctx, rec.Token)
@@ -134,14 +127,14 @@ func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry b
 		if e := entry.Close(); e != nil {
 			d.Failure.Err = errors.Join(d.Failure.Err, e)
 		}
-		return d, nil
+		return d, true
 	}
 	if err := entry.Remove(); err != nil {
 		d.Failure = s.failed(b, nil, StepReconcile, fmt.Errorf("removing the run's record: %w", err))
-		return d, nil
+		return d, true
 	}
 	d.Removed = true
-	return d, nil
+	return d, true
 }
 
 // judged says truthfully how a dead run ended: what its record or its engine witnessed, never-ran where its command cannot have started,

@@ -28,12 +28,11 @@ func (r *Run) stage(ctx context.Context) (state, note string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if st.Snapshot == "" && st.Script == nil && len(st.Credentials) == 0 {
-		return StateNothing, "no workspace copy, script or credential to put in place", nil
-	}
 	if note != "" && more != "" {
 		note += "; "
 	}
-	note += more
+	if note += more; note == "" {
+		return StateNothing, "no workspace copy, script or credential to put in place", nil
+	}
 	return StateDone, note, nil
 }

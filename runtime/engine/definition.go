@@ -12,16 +12,15 @@ type Definition struct {
 	Explain func(*runtime.Request) []runtime.Word
 	// Create builds the API request that makes the same container. Pure; it starts from NewCreateRequest and returns a value of its own.
 	Create func(*runtime.Request) *CreateRequest
-	// Engines are the names this backend accepts from the engine itself (GET /version, Components[0].Name): "Docker Engine" shows as
-	// "Engine", Podman as "Podman Engine". Any other engine at the endpoint is Unsupported.
+	// Engines are the engines this backend accepts, by the name the engine gives itself in GET /version, Components[0].Name ("Podman
+	// Engine"; Docker's own name there is "Engine", and is written "Docker Engine" here). Any other engine is Unsupported.
 	Engines []string
-	// EndpointEnv are the variables of the controller that name an endpoint, first set one wins ("DOCKER_HOST").
+	// EndpointEnv are the variables of the controller that name an endpoint, first set one wins. With DOCKER_HOST among them the tool is
+	// docker's, and the current docker context is asked after them.
 	EndpointEnv []string
 	// Sockets are the default places of the engine's socket, tried in order; a word that begins with $ is a variable, and an entry whose
 	// variable is not set is left out ("$XDG_RUNTIME_DIR/docker.sock", "/var/run/docker.sock").
 	Sockets []string
-	// Contexts is true where the tool keeps named endpoints in Docker's configuration directory (docker context).
-	Contexts bool
 	// Program is the engine's command line program ("docker"): the argv's first word, the second driver and the cures name it.
 	Program string
 	// Override is the variable of the controller that names another program, empty for none.

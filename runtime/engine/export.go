@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	cerrdefs "github.com/containerd/errdefs"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// Export downloads the artifacts to dir, bounded. What is below the workspace stands in dir by its path from the workspace, everything else
+// by its whole path. Works on a reopened run, as long as its container is there.
+func (r *resources) Export(ctx context.Context, dir string, a *runtime.Artifacts) (*runtime.Manifest, error) {
+	m, err := r.export(ctx, dir, a)
+	if err != nil {
+		return m, runtime.AsFailure(err, runtime.Setup).At(runtime.StepExport)
+	}
+	return m, nil
+}
+
+func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts) (*runtime.Manifest, error) {
+	u, err := newUnpacker(dir, a)
+	if err != nil {
+		return nil, runtime.Fail(runtime.Setup, "opening the place of the export: %w", err)
+	}
+	defer u.close()
+	for _, p := range a.Paths {
+		body, err := r.link.download(ctx, r.token.Name, p)
+		if cerrdefs.IsNotFound(err) {
+			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s is not in the container", p).About("artifacts").Because(err)
+		}
+		if err != nil {
+			return u.manifest(false), r.b.setup(r.link, err, "downloading the artifact %s", p)
+		}
+		err = u.unpack(path.Dir(r.placeOf(p)), body)
+		if closed := body.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s: %w", p, err).About("artifacts")
+		}
+	}
+	return u.manifest(true), nil
+}
+
+// placeOf is where an artifact stands in the export.
+func (r *resources) placeOf(p string) string {
+	if r.plan != nil && r.plan.Request.Workspace != nil {
+		if t := r.plan.Request.Workspace.Target; below(p, t) && p != t {
+			return relative(t, p)
+		}
+	}
+	return strings.TrimPrefix(path.Clean(p), "/")
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/versions"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// minAPI is the oldest API this room speaks: Docker 19.03. A wait for the next exit came with 1.30, what create must be able to say
+// (PidsLimit as a pointer, CgroupnsMode, mounts of every kind) with 1.40 and 1.41.
+const minAPI = "1.40"
+
+// identify asks the engine who it is and turns the answer into an identity. An engine that cannot be reached is Unsupported: the host
+// has none. One that takes a connection and then does not answer, or answers nonsense, is Setup: it could, and did not.
+func (b *Backend) identify(ctx context.Context, l link) (*runtime.Identity, error) {
+	a, err := l.identify(ctx)
+	if err != nil {
+		return nil, b.unreached(ctx, l.endpoint(), err)
+	}
+	id := identity(a)
+	id.Backend, id.Kind, id.Endpoint, id.Remote = b.def.Description.Name, b.def.Description.Kind, l.endpoint().host, !l.endpoint().local()
+	if !slices.Contains(b.def.Engines, id.Engine) {
+		f := runtime.Fail(runtime.Unsupported, "the engine at %s calls itself %q, which the backend %s does not drive", id.Endpoint, id.Engine, id.Backend)
+		return nil, f.At(runtime.StepProbe).WithCure("name an endpoint of %s, or use the backend for this engine", strings.Join(b.def.Engines, " or "))
+	}
+	if id.API != "" && versions.LessThan(id.API, minAPI) {
+		return nil, runtime.Fail(runtime.Unsupported, "%s %s speaks API %s, and %s is needed", id.Engine, id.Version, id.API, minAPI).
+			At(runtime.StepProbe).WithCure("upgrade the engine")
+	}
+	if a.info.OSType != "" && a.info.OSType != "linux" {
+		return nil, runtime.Fail(runtime.Unsupported, "%s at %s runs %s containers, and sandboxes are Linux's", id.Engine, id.Endpoint, a.info.OSType).
+			At(runtime.StepProbe).WithCure("switch the engine to Linux containers")
+	}
+	return id, nil
+}
+
+// identity reads an engine's answers. Names, never versions or paths, decide what an engine is.
+func identity(a *answers) *runtime.Identity {
+	id := &runtime.Identity{Engine: a.name(), API: a.api}
+	if len(a.version.Components) != 0 {
+		id.Version = a.version.Components[0].Version
+	}
+	for _, o := range a.info.SecurityOptions {
+		// Options are "name=seccomp,profile=default", or the bare name on old engines.
+		for f := range strings.SplitSeq(o, ",") {
+			switch strings.TrimPrefix(f, "name=") {
+			case "rootless":
+				id.Rootless = true
+			case "userns":
+				id.UserRemap = true
+			}
+		}
+	}
+	switch a.info.CgroupVersion {
+	case "1":
+		id.Cgroup = "v1"
+	case "2":
+		id.Cgroup = "v2"
+	}
+	if a.info.CgroupDriver == "none" {
+		id.Cgroup = "none"
+	}
+	return id
+}
+
+// unreached says why an engine gave no identity.
+func (b *Backend) unreached(ctx context.Context, e endpoint, err error) *runtime.Failure {
+	name := strings.Join(b.def.Engines, " or ")
+	var f *runtime.Failure
+	switch {
+	case answered(err):
+		f = runtime.Fail(runtime.Setup, "the engine at %s (%s) answered with an error: %w", e.host, e.from, err).
+			WithCure("see the engine's own log")
+	case errors.Is(err, fs.ErrPermission):
+		f = runtime.Fail(runtime.Unsupported, "no permission to use the engine at %s (%s): %w", e.host, e.from, err).
+			WithCure("run as a user who may, or use a rootless engine; membership in a group that may is as good as root")
+	case ctx.Err() != nil:
+		f = runtime.Fail(runtime.Setup, "the engine at %s (%s) was not asked to the end: %w", e.host, e.from, context.Cause(ctx))
+	case refused(err):
+		f = runtime.Fail(runtime.Unsupported, "no engine answers at %s (%s): %w", e.host, e.from, err).WithCure("start %s, or name another endpoint", name)
+	default:
+		f = runtime.Fail(runtime.Setup, "what answers at %s (%s) is no engine, or one that hangs: %w", e.host, e.from, err).
+			WithCure("restart %s, or name another endpoint", name)
+	}
+	return f.At(runtime.StepProbe)
+}
+
+// refused reports whether nobody took the connection: no socket, nobody who listens, no such host.
+func refused(err error) bool {
+	var dialling *net.OpError
+	return errors.As(err, &dialling) && dialling.Op == "dial"
+}

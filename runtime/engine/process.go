@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// process is a started container.
+type process struct {
+	*resources
+	at         *attachment
+	id         runtime.ProcessIdentity
+	guarantees []runtime.Guarantee
+	began      time.Time
+	terminal   bool
+
+	// input ends when the copying of a stdin file has ended; nil without one.
+	input chan struct{}
+
+	once sync.Mutex // held by the one Wait that settles the end
+	exit *runtime.Exit
+	err  error
+}
+
+var _ runtime.Process = (*process)(nil)
+
+// Identity names the process as the engine's host knows it; the pid counts on this host only where the engine is local.
+func (p *process) Identity() runtime.ProcessIdentity { return p.id }
+
+// Guarantees are what was measured.
+func (p *process) Guarantees() []runtime.Guarantee { return p.guarantees }
+
+// Stdin is the writing end of the attached stdin.
+func (p *process) Stdin() io.WriteCloser {
+	if p.input != nil || p.at.stdin == nil {
+		return nil
+	}
+	return p.at.stdin
+}
+
+// Health is the engine's health status.
+func (p *process) Health(ctx context.Context) (string, error) {
+	i, err := p.link.inspect(ctx, p.token.Name)
+	if err != nil {
+		return "", p.b.setup(p.link, err, "asking for the health of %s", p.token.Name).At(runtime.StepStart)
+	}
+	if h := state(i).Health; h != nil && h.Status != "none" {
+		return h.Status, nil
+	}
+	return "", nil
+}
+
+// Exec runs a command inside, beside the run's own.
+func (p *process) Exec(ctx context.Context, argv []string) (int, error) {
+	if len(argv) == 0 {
+		return -1, runtime.Fail(runtime.Setup, "no command to run beside").At(runtime.StepStart)
+	}
+	code, err := p.link.exec(ctx, p.token.Name, argv)
+	if err != nil {
+		return -1, p.b.setup(p.link, hide(err, p.plan.Request), "running %s in %s", argv[0], p.token.Name).At(runtime.StepStart)
+	}
+	return code, nil
+}
+
+// Resize sets the size of the terminal.
+func (p *process) Resize(columns, rows uint16) error {
+	if !p.terminal {
+		return runtime.Fail(runtime.Unsupported, "the run has no terminal").At(runtime.StepStart).About("terminal")
+	}
+	if err := p.link.resize(context.Background(), p.token.Name, columns, rows); err != nil {
+		return fmt.Errorf("resizing the terminal of %s: %w", p.token.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// Remove removes the run's container by force, then its volumes and network, and returns when their absence was seen. Idempotent, safe in
+// every state and beside other removals. What carries another run's label is not touched.
+func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
+	ctx, cancel := bounded(ctx, r.b.limit.remove, "the removal of the run")
+	defer cancel()
+	if err := r.ours(ctx); err != nil {
+		return nil, runtime.AsFailure(err, runtime.Uncertain).At(runtime.StepRemove)
+	}
+	t := &runtime.Teardown{How: "nothing"}
+	var failed []error
+	var gone []string
+	remove := func(what, name string, call func(context.Context, string) error, look func(context.Context, string) error, settle ...string) {
+		was, err := removed(ctx, r.b.limit, name, call, look)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("the %s %s: %w", what, name, err))
+			t.Left = append(t.Left, runtime.Leftover{What: what, Name: name, Settle: r.b.command(r.link, append(settle, name)...)})
+			return
+		}
+		if was {
+			t.How = "removed"
+			gone = append(gone, what+" "+name)
+		}
+	}
+	remove("container", r.token.Name, r.link.remove, r.absent, "rm", "--force", "--volumes")
+	for _, v := range r.token.Volumes {
+		remove("volume", v, r.link.removeVolume, nil, "volume", "rm", "--force")
+	}
+	for _, n := range r.token.Networks {
+		remove("network", n, r.link.removeNetwork, nil, "network", "rm")
+	}
+	r.mu.Lock()
+	running := r.running
+	r.mu.Unlock()
+	if running != nil {
+		running.at.close()
+	}
+	if len(failed) != 0 {
+		return t, runtime.Fail(runtime.Uncertain, "not seen gone: %w", errors.Join(failed...)).At(runtime.StepRemove).WithLeft(t.Left...)
+	}
+	t.Confirmed = true
+	t.Evidence = "the engine does not know " + r.token.Name
+	if len(gone) != 0 {
+		t.Evidence = "the engine no longer knows " + strings.Join(gone, ", ")
+	}
+	return t, nil
+}
+
+// ours refuses to touch a container that carries another run's or owner's label.
+func (r *resources) ours(ctx context.Context) error {
+	i, err := r.link.inspect(ctx, r.token.Name)
+	if cerrdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return runtime.Fail(runtime.Uncertain, "looking at the container %s before its removal: %w", r.token.Name, err).
+			WithLeft(r.b.leftContainer(r.link, r.token.Name))
+	}
+	if i.Config == nil {
+		return nil
+	}
+	run, owner := i.Config.Labels[labelRun], i.Config.Labels[labelOwner]
+	if run != r.token.Run.ID || owner != r.token.Run.Owner {
+		return runtime.Fail(runtime.Denied, "the container %s carries the labels of run %q and owner %q: it is not this run's", r.token.Name, run, owner)
+	}
+	return nil
+}
+
+// absent is nil while the container is there and a not-found error once it is not.
+func (r *resources) absent(ctx context.Context, name string) error {
+	_, err := r.link.inspect(ctx, name)
+	return err
+}
+
+// removed calls until the engine says that name is not there, and reports whether it was. look asks for it without removing; nil repeats
+// the call, whose answer to an absent name is the same. Whatever else the engine answers is tried again until ctx ends: 409 while another
+// removal is in progress, 500 from Podman in states that pass.
+func removed(ctx context.Context, limit deadlines, name string, call, look func(context.Context, string) error) (was bool, err error) {
+	if look == nil {
+		look = call
+	}
+	for pause := limit.poll; ; pause = min(2*pause, time.Second) {
+		err := call(ctx, name)
+		if cerrdefs.IsNotFound(err) {
+			return was, nil
+		}
+		was = true
+		seen := look(ctx, name)
+		if cerrdefs.IsNotFound(seen) {
+			return true, nil
+		}
+		if err == nil {
+			err = seen
+		}
+		select {
+		case <-ctx.Done():
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			return true, err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// removeContainer removes one container by name and sees it gone.
+func (b *Backend) removeContainer(ctx context.Context, l link, name string) error {
+	_, err := removed(ctx, b.limit, name, l.remove, func(ctx context.Context, name string) error {
+		_, err := l.inspect(ctx, name)
+		return err
+	})
+	if err != nil {
+		return runtime.Fail(runtime.Uncertain, "the container %s was not seen gone: %w", name, err).WithLeft(b.leftContainer(l, name))
+	}
+	return nil
+}

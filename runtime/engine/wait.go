@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// Wait returns when the engine told the exit, the output has come to its end, and the engine's record bears both out. Anything less is
+// Uncertain: a container that vanished, a wait that broke with the engine gone, an exit of a container that was never started, output
+// that broke off.
+func (p *process) Wait(ctx context.Context, drain time.Duration) (*runtime.Exit, error) {
+	select {
+	case <-p.at.ended:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	p.once.Lock()
+	defer p.once.Unlock()
+	if p.exit != nil || p.err != nil {
+		return p.exit, p.err
+	}
+	p.at.hurry(drain)
+	select {
+	case <-p.at.drained:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	exit, err := p.settle(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	p.at.close()
+	if err != nil {
+		p.err = runtime.AsFailure(err, runtime.Uncertain).At(runtime.StepCapture)
+		return nil, p.err
+	}
+	p.exit = exit
+	return exit, nil
+}
+
+// settle reads the engine's record of an end that was told, or whose telling broke.
+func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
+	i, err := p.record(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exit, err := exitOf(i)
+	if err != nil {
+		return nil, err
+	}
+	if p.at.waitErr == nil && int64(state(i).ExitCode) != p.at.code {
+		return nil, runtime.Fail(runtime.Uncertain, "the engine told exit status %d and recorded %d", p.at.code, state(i).ExitCode)
+	}
+	exit.Observer = "engine wait and inspect"
+	if p.at.waitErr != nil {
+		exit.Observer = "engine inspect"
+		exit.Notes = append(exit.Notes, "the wait broke: "+p.at.waitErr.Error())
+	}
+	exit.DrainCut = p.at.cut.Load()
+	var broken *frameError
+	switch err := p.at.streamErr; {
+	case err == nil, exit.DrainCut:
+	case errors.As(err, &broken):
+		return nil, runtime.Fail(runtime.Uncertain, "the command ended with status %d, and its output is not whole: %w", state(i).ExitCode, err)
+	default:
+		exit.Notes = append(exit.Notes, err.Error())
+	}
+	return exit, nil
+}
+
+// record gives the engine's record of an ended container. Where the wait broke, the engine may still know the end, or still run the
+// container: then the end is looked for again and again until ctx ends.
+func (p *process) record(ctx context.Context) (*container.InspectResponse, error) {
+	broken := time.Now()
+	for pause := p.b.limit.poll; ; pause = min(2*pause, time.Second) {
+		i, err := p.link.inspect(ctx, p.token.Name)
+		switch {
+		case cerrdefs.IsNotFound(err):
+			return nil, runtime.Fail(runtime.Uncertain, "the container vanished before its end was read: %w", err)
+		case err != nil && p.at.waitErr == nil && time.Since(broken) < p.b.limit.afterwards && !errors.Is(err, context.Canceled):
+			// The exit was told: the record is worth a few more tries.
+		case err != nil:
+			return nil, runtime.Fail(runtime.Uncertain, "the engine's record of the end cannot be read: %w", errors.Join(p.at.waitErr, err)).
+				WithLeft(p.b.leftContainer(p.link, p.token.Name))
+		case state(i).Running && p.at.waitErr == nil && time.Since(broken) > p.b.limit.afterwards:
+			return nil, runtime.Fail(runtime.Uncertain, "the engine told the end of a container that it says still runs")
+		case !state(i).Running:
+			return i, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// exitOf reads an ended container's record. It must have been started: engines have an exit status of 0 for one that never was.
+func exitOf(i *container.InspectResponse) (*runtime.Exit, error) {
+	s := state(i)
+	from, ok := startedAt(i)
+	if !ok {
+		return nil, runtime.Fail(runtime.Uncertain, "the engine has no time of a start for the container, and an exit status of %d means nothing without one", s.ExitCode)
+	}
+	exit := &runtime.Exit{Ran: true, Code: s.ExitCode, Observer: "engine inspect"}
+	if to, ok := finishedAt(i); ok && to.After(from) {
+		exit.Usage.Wall = to.Sub(from)
+	}
+	if s.OOMKilled {
+		exit.OOMKills, exit.MemoryEvents = 1, "State.OOMKilled"
+		// The flag says that something in the container was killed by the memory limit; only with the status of a SIGKILL was it what
+		// the container's end followed from.
+		exit.OOM = s.ExitCode == 128+int(syscall.SIGKILL)
+		exit.Notes = append(exit.Notes, "the engine tells that the memory limit killed, and not how often")
+	}
+	if n := s.ExitCode - 128; n > 0 && n <= 64 && !exit.OOM {
+		exit.Notes = append(exit.Notes, fmt.Sprintf("an engine gives a command ended by signal %d and one that exits %d the same status", n, s.ExitCode))
+	}
+	return exit, nil
+}
+
+// Witnessed gives the recorded end of a run that nobody waited for.
+func (r *resources) Witnessed(ctx context.Context) (*runtime.Exit, error) {
+	i, err := r.link.inspect(ctx, r.token.Name)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return nil, runtime.Fail(runtime.Uncertain, "the engine has no record of the container %s: %w", r.token.Name, err)
+	case err != nil:
+		return nil, runtime.Fail(runtime.Uncertain, "the engine's record of %s cannot be read: %w", r.token.Name, err)
+	case state(i).Running:
+		return nil, nil
+	}
+	if _, started := startedAt(i); !started {
+		return &runtime.Exit{Ran: false, Code: -1, Observer: "engine inspect"}, nil
+	}
+	return exitOf(i)
+}
