@@ -199,7 +199,8 @@ type Journal interface {
 	// List calls f for each run of this state directory; Live says whether its lock is held. Records that cannot be read are passed to
 	// bad, kept aside and never guessed at. It holds one record in memory at a time.
 	List(ctx context.Context, f func(r Record, live bool) error, bad func(path string, err error)) error
-	// Take takes the lock of a dead run for reconciling; ErrBusy where somebody else holds it.
+	// Take takes the lock of a dead run for reconciling; ErrBusy where somebody else holds it, fs.ErrNotExist where
+	// there is no such run (any more).
 	Take(ctx context.Context, id string) (JournalEntry, error)
 }
 

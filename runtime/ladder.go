@@ -75,10 +75,7 @@ func (r *Run) stopLadder(ctx context.Context, q stopRequest, end <-chan ending, 
 		return e
 	}
 	if e, ok := climb("remove", r.s.remove, func(c context.Context) error {
-		t, err := r.res.Remove(c)
-		r.mu.Lock()
-		r.facts.Teardown = t
-		r.mu.Unlock()
+		_, err := r.removeResources(c)
 		return err
 	}); ok {
 		return e

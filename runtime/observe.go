@@ -25,7 +25,7 @@ type Event struct {
 	Duration time.Duration
 	// Failure is set with StateRefused, StateFailed and StateUncertain.
 	Failure *Failure
-	// Result is set with the last event of a run, whose step is StepRemove.
+	// Result is set with the last event of a run, and with no other.
 	Result *Result
 	// PlanDigest is known from the plan on.
 	PlanDigest string

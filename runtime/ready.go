@@ -51,7 +51,7 @@ func (r *Run) readiness(ctx context.Context, y *Ready) error {
 		}
 	case y.Notify:
 		select {
-		case <-r.notify.seen:
+		case <-r.notified:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

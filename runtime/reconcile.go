@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -84,9 +85,11 @@ func (s *Sandbox) Reconcile(ctx context.Context, o ReconcileOptions) (*Reconcile
 		return rep, s.failed(b, nil, StepReconcile, err)
 	}
 	for _, rec := range dead {
-		if done, ok := s.reconcileRun(ctx, b, rec, o.DryRun); ok {
+		done, err := s.reconcileRun(ctx, b, rec, o.DryRun)
+		switch {
+		case err == nil:
 			rep.Runs = append(rep.Runs, done)
-		} else {
+		case errors.Is(err, ErrBusy):
 			rep.Live++
 		}
 	}
@@ -97,16 +100,20 @@ func (s *Sandbox) Reconcile(ctx context.Context, o ReconcileOptions) (*Reconcile
 	return rep, nil
 }
 
-// reconcileRun settles one dead run under its lock; ok is false where somebody else took it meanwhile.
-func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry bool) (Reconciled, bool) {
+// reconcileRun settles one dead run under its lock. The error is ErrBusy where somebody else is at it, and fs.ErrNotExist where somebody
+// else has settled it meanwhile.
+func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry bool) (Reconciled, error) {
 	if dry {
-		return s.judged(ctx, b, rec, nil), true
+		return s.judged(ctx, b, rec, nil), nil
 	}
 	entry, err := s.journal.Take(ctx, rec.Run.ID)
+	if errors.Is(err, ErrBusy) || errors.Is(err, fs.ErrNotExist) {
+		return Reconciled{}, err
+	}
 	if err != nil {
 		d := s.judged(ctx, b, rec, nil)
 		d.Failure = s.failed(b, nil, StepReconcile, err)
-		return d, !errors.Is(err, ErrBusy)
+		return d, nil
 	}
 	rec = entry.Record()
 	res, err := b.Reopen(ctx, rec.Token)
@@ -127,14 +134,14 @@ func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry b
 		if e := entry.Close(); e != nil {
 			d.Failure.Err = errors.Join(d.Failure.Err, e)
 		}
-		return d, true
+		return d, nil
 	}
 	if err := entry.Remove(); err != nil {
 		d.Failure = s.failed(b, nil, StepReconcile, fmt.Errorf("removing the run's record: %w", err))
-		return d, true
+		return d, nil
 	}
 	d.Removed = true
-	return d, true
+	return d, nil
 }
 
 // judged says truthfully how a dead run ended: what its record or its engine witnessed, never-ran where its command cannot have started,

@@ -67,18 +67,7 @@ func (r *Run) remove() *Failure {
 	return r.step(StepRemove, func() (state, note string, err error) {
 		ctx, cancel := detached(context.Background(), r.s.remove)
 		defer cancel()
-		res := r.res
-		if res == nil {
-			if res, err = r.backend.Reopen(ctx, r.token); err != nil {
-				return "", "", r.uncertain(err)
-			}
-		}
-		t, err := res.Remove(ctx)
-		if t != nil {
-			r.mu.Lock()
-			r.facts.Teardown = t
-			r.mu.Unlock()
-		}
+		t, err := r.removeResources(ctx)
 		if err != nil {
 			return "", "", r.uncertain(err)
 		}
@@ -94,6 +83,49 @@ func (r *Run) remove() *Failure {
 		return StateDone, t.How + ": " + t.Evidence, nil
 	})
 }
+
+// removeResources removes by the handle, or by the token alone where a launch failed before it had one. An engine that takes no notice
+// of the context's end cannot hold up the caller: the answer is then not known.
+func (r *Run) removeResources(ctx context.Context) (*Teardown, error) {
+	type answer struct {
+		t   *Teardown
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		res := r.res
+		if res == nil {
+			var err error
+			if res, err = r.backend.Reopen(ctx, r.Token()); err != nil {
+				done <- answer{nil, err}
+				return
+			}
+		}
+		t, err := res.Remove(ctx)
+		done <- answer{t, err}
+	}()
+	var a answer
+	select {
+	case a = <-done:
+	case <-ctx.Done():
+		late := time.NewTimer(lateAnswer)
+		defer late.Stop()
+		select {
+		case a = <-done:
+		case <-late.C:
+			return nil, Fail(Uncertain, "the backend did not answer the removal within %v", r.s.remove+lateAnswer)
+		}
+	}
+	if a.t != nil {
+		r.mu.Lock()
+		r.facts.Teardown = a.t
+		r.mu.Unlock()
+	}
+	return a.t, a.err
+}
+
+// lateAnswer is how long after the end of its context a call may still answer.
+const lateAnswer = 2 * time.Second
 
 // uncertain makes a failed cleanup say what is left, and gives the lock back so that a reconcile can settle it.
 func (r *Run) uncertain(err error) error {

@@ -21,7 +21,7 @@ type Run struct {
 	charged  bool
 	streams  *streams
 	beats    pulse
-	notify   *lineWatch
+	notified chan struct{} // closed when the command said READY=1
 	stopping chan stopRequest
 	started  chan struct{} // closed when the command runs
 	ended    chan struct{} // closed when result is final

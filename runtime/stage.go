@@ -28,11 +28,12 @@ func (r *Run) stage(ctx context.Context) (state, note string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	if st.Snapshot == "" && st.Script == nil && len(st.Credentials) == 0 {
+		return StateNothing, "no workspace copy, script or credential to put in place", nil
+	}
 	if note != "" && more != "" {
 		note += "; "
 	}
-	if note += more; note == "" {
-		return StateNothing, "no workspace copy, script or credential to put in place", nil
-	}
+	note += more
 	return StateDone, note, nil
 }

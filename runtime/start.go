@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -17,8 +18,8 @@ func (r *Run) start(ctx context.Context, l *Launch) (state, note string, err err
 		req.Heartbeat = &r.beats
 	}
 	if r.plan.Request.Descriptors.Notify > 0 {
-		r.notify = &lineWatch{text: []byte("READY=1"), seen: make(chan struct{})}
-		req.Notify = r.notify
+		r.notified = make(chan struct{})
+		req.Notify = &lineWatch{text: []byte("READY=1"), fire: sync.OnceFunc(func() { close(r.notified) })}
 	}
 	req.Record = func(t Token) error {
 		r.setToken(t)

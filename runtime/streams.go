@@ -74,10 +74,10 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lineWatch closes seen when text stands in the stream; it remembers just enough to find it across writes.
+// lineWatch fires when text stands in one stream; it remembers just enough to find it across writes. Each stream has its own.
 type lineWatch struct {
 	text, tail []byte
-	seen       chan struct{}
+	fire       func() // may be called by several watches, and more than once
 	done       bool
 }
 
@@ -94,7 +94,7 @@ func (l *lineWatch) feed(p []byte) {
 	buf := append(l.tail, p...)
 	if bytes.Contains(buf, l.text) {
 		l.done = true
-		close(l.seen)
+		l.fire()
 		return
 	}
 	l.tail = append([]byte(nil), buf[max(0, len(buf)-len(l.text)+1):]...)
@@ -105,18 +105,21 @@ func newStreams(req *Request, l *Launch) *streams {
 	if req.Limits.Output != nil {
 		s.meter.limit = int64(req.Limits.Output.Hard)
 	}
-	var watch *lineWatch
-	if req.Ready != nil && req.Ready.Line != "" {
-		watch = &lineWatch{text: []byte(req.Ready.Line), seen: s.lineSeen}
+	seen := sync.OnceFunc(func() { close(s.lineSeen) })
+	watch := func() *lineWatch {
+		if req.Ready == nil || req.Ready.Line == "" {
+			return nil
+		}
+		return &lineWatch{text: []byte(req.Ready.Line), fire: seen}
 	}
 	// An open file goes to the command itself where nobody has to see the bytes pass.
-	pass := s.meter.limit == 0 && req.Timeouts.Idle == 0 && watch == nil && !req.Liveness
-	s.stdout, s.out, s.outPipe = s.open(l.Stdout, pass, watch)
+	pass := s.meter.limit == 0 && req.Timeouts.Idle == 0 && watch() == nil && !req.Liveness
+	s.stdout, s.out, s.outPipe = s.open(l.Stdout, pass, watch())
 	switch {
 	case req.SameSink:
 		s.stderr, s.err = s.stdout, s.out
 	default:
-		s.stderr, s.err, s.errPipe = s.open(l.Stderr, pass, watch)
+		s.stderr, s.err, s.errPipe = s.open(l.Stderr, pass, watch())
 	}
 	return s
 }

@@ -40,6 +40,8 @@ type Backend struct {
 	Extends []string
 	// Digest is "sha256:" and the hash of the spec's bytes and of those of all it extends.
 	Digest string
+	// bytes are what Digest is of.
+	bytes [][]byte
 
 	Program *Program // nil for kind script
 	Engine  *Engine  // kind engine only
@@ -90,9 +92,12 @@ type Engine struct {
 	Pos Position
 	// Names are accepted names of /version's first component ("Engine", "Podman Engine").
 	Names []string
-	// Endpoint is the environment variable of the controller that names the socket; Default is used where it is not set.
+	// Endpoint is the environment variable of the controller that names the endpoint; where it is not set, the sockets in Default are
+	// tried in order. One that begins with $NAME/ is left out where that variable is not set.
 	Endpoint string
 	Default  []string
+	// Contexts is true where the tool keeps named endpoints (docker context).
+	Contexts bool
 }
 
 // Probe says how a tool is probed.
@@ -359,6 +364,7 @@ type Mount struct {
 	Mode     uint32
 	Scope    string
 	Optional bool
+	Data     string // content of a file; it is public
 }
 
 // NetworkPolicy holds network modes ("none").

@@ -76,21 +76,21 @@ func (t Term) Repeats() bool { return t.Shape == ShapeList }
 func values(vs ...Value) []Value { return vs }
 
 var (
-	soft   = Value{Name: "soft", Format: FormatInteger}
-	hard   = Value{Name: "hard", Format: FormatInteger}
-	rlimit = values(soft, hard)
-	bytes2 = values(Value{Name: "soft", Format: FormatBytes}, Value{Name: "hard", Format: FormatBytes})
-	upto   = values(Value{Name: "max", Format: FormatInteger})
-	bytes1 = values(Value{Name: "max", Format: FormatBytes})
-	source = Value{Name: "source", Format: FormatPath}
-	target = Value{Name: "target", Format: FormatPath}
-	moved  = values(source, target)
-	ids    = values(Value{Name: "uid", Format: FormatInteger}, Value{Name: "gid", Format: FormatInteger})
-	fd     = values(Value{Name: "descriptor", Format: FormatDescriptor})
-	mode   = Value{Name: "mode", Format: FormatOctal, Optional: true}
-	named  = values(Value{Name: "name", Format: FormatText})
-	label  = values(Value{Name: "name", Format: FormatText}, Value{Name: "value", Format: FormatText})
-	time1  = values(Value{Name: "seconds", Format: FormatSeconds})
+	soft       = Value{Name: "soft", Format: FormatInteger}
+	hard       = Value{Name: "hard", Format: FormatInteger}
+	rlimit     = values(soft, hard)
+	bytes2     = values(Value{Name: "soft", Format: FormatBytes}, Value{Name: "hard", Format: FormatBytes})
+	upto       = values(Value{Name: "max", Format: FormatInteger})
+	bytes1     = values(Value{Name: "max", Format: FormatBytes})
+	sourcePath = Value{Name: "source", Format: FormatPath}
+	targetPath = Value{Name: "target", Format: FormatPath}
+	moved      = values(sourcePath, targetPath)
+	ids        = values(Value{Name: "uid", Format: FormatInteger}, Value{Name: "gid", Format: FormatInteger})
+	fd         = values(Value{Name: "descriptor", Format: FormatDescriptor})
+	mode       = Value{Name: "mode", Format: FormatOctal, Optional: true}
+	named      = values(Value{Name: "name", Format: FormatText})
+	label      = values(Value{Name: "name", Format: FormatText}, Value{Name: "value", Format: FormatText})
+	time1      = values(Value{Name: "seconds", Format: FormatSeconds})
 )
 
 // terms is the vocabulary: everything a runtime.Launch can ask for, and the seam's own names at the end. A test keeps it equal to
@@ -109,7 +109,7 @@ var terms = []Term{
 	{"credentials.env", "A credential given as an environment variable.", ShapeList,
 		values(Value{Name: "name", Format: FormatText}, Value{Name: "value", Format: FormatText, Private: true}), "Credentials"},
 	{"credentials.file", "A credential given as a read-only file.", ShapeList,
-		values(Value{Name: "descriptor", Format: FormatDescriptor}, target, mode), "Credentials"},
+		values(Value{Name: "descriptor", Format: FormatDescriptor}, targetPath, mode), "Credentials"},
 	{"credentials.descriptor", "A credential given as a descriptor the command reads.", ShapeList,
 		values(Value{Name: "descriptor", Format: FormatDescriptor}), "Credentials"},
 
@@ -134,20 +134,20 @@ var terms = []Term{
 	{"mount.bind-ro", "A host path, read-only.", ShapeSum, moved, "Mounts.Kind"},
 	{"mount.bind-rw", "A host path, writable.", ShapeSum, moved, "Mounts.Kind"},
 	{"mount.tmpfs", "An empty directory in memory, bounded by a size.", ShapeSum,
-		values(target, Value{Name: "size", Format: FormatBytes, Optional: true}, mode), "Mounts.Kind"},
+		values(targetPath, Value{Name: "size", Format: FormatBytes, Optional: true}, mode), "Mounts.Kind"},
 	{"mount.volume", "A volume of the engine, for a run, a session or as a cache.", ShapeSum,
-		values(Value{Name: "source", Format: FormatText}, target), "Mounts.Kind"},
+		values(Value{Name: "source", Format: FormatText}, targetPath), "Mounts.Kind"},
 	{"mount.file", "A read-only file with given content.", ShapeSum,
-		values(Value{Name: "descriptor", Format: FormatDescriptor}, target, mode), "Mounts.Kind"},
+		values(Value{Name: "descriptor", Format: FormatDescriptor}, targetPath, mode), "Mounts.Kind"},
 	{"mount.symlink", "A symbolic link; source is its text.", ShapeSum,
-		values(Value{Name: "source", Format: FormatText}, target), "Mounts.Kind"},
-	{"mount.mask-file", "Hides a file: what is read there is empty.", ShapeSum, values(target), "Mounts.Kind"},
-	{"mount.mask-dir", "Hides a directory: it is empty and read-only.", ShapeSum, values(target), "Mounts.Kind"},
+		values(Value{Name: "source", Format: FormatText}, targetPath), "Mounts.Kind"},
+	{"mount.mask-file", "Hides a file: what is read there is empty.", ShapeSum, values(targetPath), "Mounts.Kind"},
+	{"mount.mask-dir", "Hides a directory: it is empty and read-only.", ShapeSum, values(targetPath), "Mounts.Kind"},
 	{"mount.device", "A device node of the host.", ShapeSum, moved, "Mounts.Kind"},
 	{"mount.socket", "A unix socket of the host; connecting to it is granted.", ShapeSum, moved, "Mounts.Kind"},
-	{"mount.proc", "A process file system of the sandbox's own processes.", ShapeSum, values(target), "Mounts.Kind"},
-	{"mount.dev", "A minimal /dev: null, zero, full, random, urandom, tty, a private pts.", ShapeSum, values(target), "Mounts.Kind"},
-	{"mount.dir", "An empty directory, made before what is mounted in it.", ShapeSum, values(target, mode), "Mounts.Kind"},
+	{"mount.proc", "A process file system of the sandbox's own processes.", ShapeSum, values(targetPath), "Mounts.Kind"},
+	{"mount.dev", "A minimal /dev: null, zero, full, random, urandom, tty, a private pts.", ShapeSum, values(targetPath), "Mounts.Kind"},
+	{"mount.dir", "An empty directory, made before what is mounted in it.", ShapeSum, values(targetPath, mode), "Mounts.Kind"},
 
 	{"network.none", "No network but an own loopback.", ShapeSum, nil, "Network.Mode"},
 	{"network.host", "The host's network.", ShapeSum, nil, "Network.Mode"},

@@ -32,27 +32,3 @@ func (d Definition) check() error {
 	}
 	return nil
 }
-
-// New makes a backend that plays scripts.
-func New(d Definition) (*Backend, error) {
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	w := d.World
-	if w == nil {
-		w = NewWorld()
-	}
-	return &Backend{def: d, world: w}, nil
-}
-
-// Backend implements runtime.Backend in process.
-type Backend struct {
-	def   Definition
-	world *World
-}
-
-// Describe gives the spec's data.
-func (b *Backend) Describe() *runtime.Description { return b.def.Description }
-
-// World gives what exists outside the controller.
-func (b *Backend) World() *World { return b.world }

@@ -1,0 +1,25 @@
+// Package analyzers lists the rules of sbxvet. Each rule is a package of its own below this one; package
+// analyzers/internal/rule tells how to write one.
+package analyzers
+
+import (
+	"github.com/sbxkit/sbxkit/analyzers/allow"
+	"github.com/sbxkit/sbxkit/analyzers/backendexec"
+	"github.com/sbxkit/sbxkit/analyzers/backendimport"
+	"github.com/sbxkit/sbxkit/analyzers/rawshell"
+	"golang.org/x/tools/go/analysis"
+)
+
+// rules are the rules that look at code, by name.
+var rules = []*analysis.Analyzer{
+	backendexec.Analyzer,
+	backendimport.Analyzer,
+	rawshell.Analyzer,
+}
+
+var suppression = allow.New(rules)
+
+// All returns the rules by name. The last is the one that watches over the suppressions of the others.
+func All() []*analysis.Analyzer {
+	return append(append([]*analysis.Analyzer(nil), rules...), suppression)
+}

@@ -1,0 +1,12 @@
+package backendexec_test
+
+import (
+	"testing"
+
+	"github.com/sbxkit/sbxkit/analyzers/backendexec"
+	"github.com/sbxkit/sbxkit/analyzers/internal/ruletest"
+)
+
+func Test(t *testing.T) {
+	ruletest.Run(t, backendexec.Analyzer, "a")
+}

@@ -1,0 +1,323 @@
+package flow
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// fullName returns the name of fn as the tables and facts spell it: "os/exec.Command", "(*os/exec.Cmd).Run"; an instance of a
+// generic function goes by the name of the generic one, a literal by its parent's with a number.
+func fullName(fn *ssa.Function) string {
+	if o := fn.Origin(); o != nil {
+		fn = o
+	}
+	if obj, ok := fn.Object().(*types.Func); ok {
+		return obj.Origin().FullName()
+	}
+	if fn.Pkg != nil {
+		return fn.Pkg.Pkg.Path() + "." + fn.Name()
+	}
+	return fn.Name()
+}
+
+// ShortName returns the name a message calls fn by: "run", "(*Runner).Start", "exec.Command", "function literal in run".
+func ShortName(fn *ssa.Function, from *types.Package) string {
+	if fn.Parent() != nil {
+		p := fn
+		for p.Parent() != nil {
+			p = p.Parent()
+		}
+		return "function literal in " + ShortName(p, from)
+	}
+	if obj, ok := fn.Object().(*types.Func); ok {
+		return ShortObject(obj, from)
+	}
+	return fn.Name()
+}
+
+// ShortObject is ShortName for a declared function.
+func ShortObject(obj *types.Func, from *types.Package) string {
+	obj = obj.Origin()
+	recv := obj.Signature().Recv()
+	q := func(p *types.Package) string {
+		if p == from {
+			return ""
+		}
+		return p.Name()
+	}
+	if recv == nil {
+		if obj.Pkg() == nil || obj.Pkg() == from {
+			return obj.Name()
+		}
+		return obj.Pkg().Name() + "." + obj.Name()
+	}
+	t := types.TypeString(recv.Type(), q)
+	if i := strings.IndexByte(t, '['); i >= 0 && !strings.HasPrefix(t, "[") {
+		t = t[:i]
+	}
+	if strings.HasPrefix(t, "*") {
+		return "(" + t + ")." + obj.Name()
+	}
+	return t + "." + obj.Name()
+}
+
+// A Callee is one function a call may reach.
+type Callee struct {
+	Name  string        // full name
+	Obj   *types.Func   // nil for a function literal
+	Fn    *ssa.Function // nil when the body is another package's
+	Free  []Value       // values of the free variables
+	Sum   *Summary      // set for a function literal of another package
+	Param *Alt          // the callee is a parameter or free variable of the caller
+}
+
+func (c Callee) short(from *types.Package) string {
+	switch {
+	case c.Fn != nil:
+		return ShortName(c.Fn, from)
+	case c.Obj != nil:
+		return ShortObject(c.Obj, from)
+	}
+	name := c.Name
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return name
+}
+
+// Callees returns the functions the call may reach, as far as they are known, in a fixed order: the one it names, those its function
+// value may be, or the implementations in this package and those of imported packages that have a summary.
+func (r *Result) Callees(call *ssa.CallCommon) []Callee {
+	if call.IsInvoke() {
+		return r.implementations(call)
+	}
+	if fn := call.StaticCallee(); fn != nil {
+		c := r.calleeOf(fn)
+		if mk, ok := call.Value.(*ssa.MakeClosure); ok {
+			for _, b := range mk.Bindings {
+				c.Free = append(c.Free, r.Value(b))
+			}
+		}
+		return []Callee{c}
+	}
+	if _, ok := call.Value.(*ssa.Builtin); ok {
+		return nil
+	}
+	return r.funcsIn(r.Value(call.Value))
+}
+
+func (r *Result) calleeOf(fn *ssa.Function) Callee {
+	if o := fn.Origin(); o != nil {
+		fn = o
+	}
+	c := Callee{Name: fullName(fn), Fn: fn}
+	if obj, ok := fn.Object().(*types.Func); ok {
+		c.Obj = obj.Origin()
+	}
+	if len(fn.Blocks) == 0 {
+		c.Fn = nil
+	}
+	return c
+}
+
+// funcsIn returns the functions among the alternatives of v.
+func (r *Result) funcsIn(v Value) []Callee {
+	var out []Callee
+	for _, a := range v {
+		switch a.Kind {
+		case Func:
+			if a.fn != nil {
+				c := r.calleeOf(a.fn)
+				c.Free = a.Elems
+				out = append(out, c)
+				continue
+			}
+			out = append(out, Callee{Name: a.Text, Free: a.Elems, Sum: a.Sum, Obj: r.objects[a.Text]})
+		case Param:
+			p := a
+			out = append(out, Callee{Name: "parameter", Param: &p})
+		}
+	}
+	return out
+}
+
+// implementations returns the methods an interface call may reach. When the value's type is known it is that type's.
+func (r *Result) implementations(call *ssa.CallCommon) []Callee {
+	iface, ok := call.Value.Type().Underlying().(*types.Interface)
+	if !ok {
+		return nil // a type parameter
+	}
+	var out []Callee
+	known := r.Value(call.Value)
+	exact := len(known) > 0
+	for _, a := range known {
+		if a.Kind == Struct && a.Text != "" {
+			if c, ok := r.methodOf(a.Text, call.Method.Name()); ok {
+				out = append(out, c)
+				continue
+			}
+		}
+		if a.Kind != Nil {
+			exact = false
+		}
+	}
+	if exact && len(out) > 0 {
+		return out
+	}
+	for _, m := range r.methodsNamed(call.Method.Name()) {
+		if !types.Implements(m.recv, iface) {
+			if p := types.NewPointer(m.recv); !types.Implements(p, iface) {
+				continue
+			}
+		}
+		if !slices.ContainsFunc(out, func(c Callee) bool { return c.Name == m.callee.Name }) {
+			out = append(out, m.callee)
+		}
+	}
+	for _, h := range r.hiddenNamed(call.Method.Name()) {
+		if h.fits(iface) && !slices.ContainsFunc(out, func(c Callee) bool { return c.Name == h.callee.Name }) {
+			out = append(out, h.callee)
+		}
+	}
+	return out
+}
+
+// Args returns the arguments of the call as the callee's parameters see them: the receiver first.
+func (r *Result) Args(call *ssa.CallCommon) []Value {
+	var out []Value
+	if call.IsInvoke() {
+		out = append(out, r.Value(call.Value))
+	}
+	for _, a := range call.Args {
+		out = append(out, r.Value(a))
+	}
+	return out
+}
+
+// callResult returns result i of the call.
+func (r *Result) callResult(call *ssa.Call, i int) Value {
+	if b, ok := call.Call.Value.(*ssa.Builtin); ok {
+		return r.builtin(b, call)
+	}
+	if !call.Call.IsInvoke() {
+		if fn := call.Call.StaticCallee(); fn != nil {
+			if v, ok := r.model(fullName(fn), call, i); ok {
+				return v
+			}
+		}
+	}
+	callees := r.Callees(&call.Call)
+	if len(callees) == 0 {
+		return unknown()
+	}
+	var out []Value
+	var args []Value
+	for _, c := range callees {
+		ret, known := r.returned(c, i)
+		if !known {
+			out = append(out, unknown())
+			continue
+		}
+		if args == nil {
+			args = r.Args(&call.Call)
+		}
+		out = append(out, substitute(ret, args, c.Free))
+	}
+	return join(out...)
+}
+
+// returned returns what result i of the callee may be, in terms of its parameters.
+func (r *Result) returned(c Callee, i int) (Value, bool) {
+	switch {
+	case c.Fn != nil:
+		return r.results(c.Fn, i)
+	case c.Sum != nil:
+		if i < len(c.Sum.Returns) {
+			return c.Sum.Returns[i], len(c.Sum.Returns[i]) > 0
+		}
+	case c.Obj != nil:
+		if s := r.imported(c.Obj); s != nil && i < len(s.Returns) {
+			return s.Returns[i], len(s.Returns[i]) > 0
+		}
+	}
+	return nil, false
+}
+
+// results returns what result i of a function with a body in this package may be.
+func (r *Result) results(fn *ssa.Function, i int) (Value, bool) {
+	var out []Value
+	if i >= fn.Signature.Results().Len() {
+		return nil, false
+	}
+	for _, b := range fn.Blocks {
+		ret, ok := lastInstr(b).(*ssa.Return)
+		if !ok || i >= len(ret.Results) {
+			continue
+		}
+		out = append(out, r.eval(ret.Results[i]))
+	}
+	if len(out) == 0 {
+		return nil, false
+	}
+	return join(out...), true
+}
+
+func lastInstr(b *ssa.BasicBlock) ssa.Instruction {
+	if len(b.Instrs) == 0 {
+		return nil
+	}
+	return b.Instrs[len(b.Instrs)-1]
+}
+
+// substitute replaces parameters and free variables in v by the values they have at one call.
+func substitute(v Value, args, free []Value) Value {
+	if !v.Open() {
+		return v
+	}
+	out := mapAlts(v, func(a Alt) (Value, bool) {
+		if a.Kind != Param {
+			return nil, false
+		}
+		n := int(a.N)
+		from := args
+		if n >= FreeVar {
+			n -= FreeVar
+			from = free
+		}
+		if n >= len(from) || len(from[n]) == 0 {
+			return unknown(), true
+		}
+		return alongPath(from[n], a.Path), true
+	})
+	return bound(out)
+}
+
+func alongPath(v Value, path []string) Value {
+	for _, step := range path {
+		switch {
+		case step[0] == '.':
+			v = v.Field(step[1:])
+		case step == "[]":
+			v = v.Element()
+		case strings.HasSuffix(step, ":]"):
+			v = v.From(atoi(step[1 : len(step)-2]))
+		default:
+			v = v.Index(atoi(step[1 : len(step)-1]))
+		}
+	}
+	if len(v) == 0 {
+		return unknown()
+	}
+	return v
+}
+
+func atoi(s string) int {
+	n := 0
+	for _, c := range s {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

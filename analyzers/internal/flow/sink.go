@@ -1,0 +1,149 @@
+package flow
+
+import (
+	"go/token"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A Sink is a place where values do something a rule cares about: a program is started with them, a launch is handed them. When a
+// value depends on a parameter of the function around, each call of that function is a sink too, with the values it has there.
+type Sink struct {
+	Kind string // "start", "launch", "call", or a kind of a rule's own
+	What string // the full name of the function or field that does it
+	Vals []Value
+	Via  []Step // the functions between, nearest first
+
+	at token.Pos // of the use in its function, when that is of this package
+}
+
+// A Step is one function on the way from a call to a sink.
+type Step struct {
+	Name string // as a message calls it
+	Full string // full name
+
+	pos token.Pos // in the function, of the call that goes on; NoPos when another package holds it
+}
+
+// The kinds of sinks the flow package knows.
+const (
+	// Start starts a program. Vals: the program's path, the whole argument list with the program first, the environment (nil when
+	// the call does not say).
+	Start = "start"
+
+	// Launch hands an argument list to the seam. Vals: the whole argument list.
+	Launch = "launch"
+
+	// Call calls a function value that is a parameter. Vals: the function, then its arguments. Rules need not look at it: when the
+	// function is known at a call, what it does with the arguments comes out as a sink of its own.
+	Call = "call"
+)
+
+// The indexes of a Start's values.
+const (
+	StartPath = 0
+	StartArgv = 1
+	StartEnv  = 2
+)
+
+func (s *Sink) open() bool {
+	for _, v := range s.Vals {
+		if v.Open() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Sink) key() string {
+	var b strings.Builder
+	b.WriteString(s.Kind)
+	b.WriteByte(' ')
+	b.WriteString(s.What)
+	for _, v := range s.Vals {
+		b.WriteByte(' ')
+		v.write(&b)
+	}
+	return b.String()
+}
+
+// An Effect is something a function does whatever its arguments are, and so does each function that calls it.
+type Effect struct {
+	Kind string
+	What string
+	Via  []Step // the functions between, nearest first
+}
+
+// A Use is a sink at one instruction of this package.
+type Use struct {
+	Sink
+
+	Fn    *ssa.Function
+	Instr ssa.Instruction
+	Pos   token.Pos
+
+	// From is the callee's own view of the sink when the instruction is a call that leads to it, nil when it is the sink itself.
+	// Where From alone proves a violation it has been reported in the callee.
+	From *Sink
+
+	// Literal says that the instruction makes a function literal (or a method value) and the sink is in it.
+	Literal bool
+}
+
+// Chain renders the way from the use to the sink: "run → (*Runner).start → exec.Command".
+func (u *Use) Chain() string {
+	return chain(u.Via, u.What)
+}
+
+// Chain renders the way from the caller to the effect.
+func (e *Effect) Chain() string { return chain(e.Via, e.What) }
+
+func chain(via []Step, what string) string {
+	var parts []string
+	for _, s := range via {
+		parts = append(parts, s.Name)
+	}
+	return strings.Join(append(parts, ShortWhat(what)), " → ")
+}
+
+// ShortWhat shortens a full name to what a reader of the code sees: "exec.Command" for "os/exec.Command".
+func ShortWhat(name string) string {
+	star := strings.HasPrefix(name, "(*")
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+		if star {
+			name = "(*" + name
+		}
+	}
+	return name
+}
+
+// A Summary is what other functions need to know of one.
+type Summary struct {
+	Returns []Value
+	Sinks   []Sink
+	Effects []Effect
+}
+
+func (s *Summary) empty() bool {
+	return len(s.Returns) == 0 && len(s.Sinks) == 0 && len(s.Effects) == 0
+}
+
+func (s *Summary) key() string {
+	var b strings.Builder
+	for _, v := range s.Returns {
+		v.write(&b)
+		b.WriteByte(';')
+	}
+	for i := range s.Sinks {
+		b.WriteString(s.Sinks[i].key())
+		b.WriteString(strconv.Itoa(len(s.Sinks[i].Via)))
+		b.WriteByte(';')
+	}
+	for _, e := range s.Effects {
+		b.WriteString(e.Kind + e.What + strconv.Itoa(len(e.Via)) + ";")
+	}
+	return b.String()
+}

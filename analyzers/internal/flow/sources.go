@@ -1,0 +1,244 @@
+package flow
+
+import (
+	"go/types"
+
+	"github.com/sbxkit/sbxkit/analyzers/internal/exectable"
+	"golang.org/x/tools/go/ssa"
+)
+
+// A source finds the sinks and effects that an instruction is by itself. A rule that needs a new kind adds its function here.
+type source func(r *Result, fn *ssa.Function, instr ssa.Instruction, emit func(Sink), effect func(Effect))
+
+var sources = []source{startCalls, cmdWrites, launchWrites}
+
+// startCalls finds calls that start a program, or make an exec.Cmd that something else can start.
+func startCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink), _ func(Effect)) {
+	call, ok := instr.(ssa.CallInstruction)
+	if !ok {
+		return
+	}
+	common := call.Common()
+	if common.IsInvoke() {
+		return
+	}
+	if fn := common.StaticCallee(); fn != nil {
+		// Spare the rest of the work for what is not in the table.
+		if start, ok := exectable.Starts[fullName(fn)]; ok {
+			if v, ok := instr.(ssa.Value); ok && exectable.Makers[fullName(fn)] && r.onlyLookedAt(v) {
+				return
+			}
+			emit(r.startSink(fullName(fn), start, r.Args(common)))
+		}
+		return
+	}
+	if _, ok := common.Value.(*ssa.Builtin); ok {
+		return
+	}
+	for _, c := range r.funcsIn(r.Value(common.Value)) {
+		if start, ok := exectable.Starts[c.Name]; ok {
+			emit(r.startSink(c.Name, start, r.Args(common)))
+		}
+	}
+}
+
+func (r *Result) startSink(name string, start exectable.Start, args []Value) Sink {
+	at := func(i int) Value {
+		if i < 0 || i >= len(args) {
+			return nil
+		}
+		return args[i]
+	}
+	path, list, env := at(start.Path), at(start.Args), at(start.Env)
+	var argv Value
+	switch {
+	case start.CommandLine:
+		argv = commandLine(path, list)
+	case start.WithName:
+		argv = listOf(path, spliceOf(list.From(1)))
+	default:
+		argv = listOf(path, spliceOf(list))
+	}
+	if start.EnvField != "" {
+		env = env.Field(start.EnvField)
+	}
+	return Sink{Kind: Start, What: name, Vals: []Value{path, argv, env}}
+}
+
+// commandLine is the argument list of a Windows call, which names the program in either of two places.
+func commandLine(path, line Value) Value {
+	words := splitWords(line, windowsWords)
+	var out []Value
+	for _, a := range path {
+		switch a.Kind {
+		case Nil:
+			out = append(out, words)
+		default:
+			out = append(out, listOf(Value{a}, spliceOf(words)))
+		}
+	}
+	return join(out...)
+}
+
+// onlyLookedAt reports whether nothing is done with the exec.Cmd v but to print it or read its fields: it is never started.
+func (r *Result) onlyLookedAt(v ssa.Value) bool {
+	refs := v.Referrers()
+	if refs == nil || len(*refs) == 0 {
+		return true
+	}
+	for _, ref := range *refs {
+		switch ref := ref.(type) {
+		case *ssa.DebugRef:
+		case *ssa.FieldAddr:
+			for _, use := range *ref.Referrers() {
+				if _, ok := use.(*ssa.UnOp); !ok {
+					return false
+				}
+			}
+		case *ssa.Call:
+			fn := ref.Call.StaticCallee()
+			if fn == nil || !exectable.HarmlessMethods[fullName(fn)] {
+				return false
+			}
+		case *ssa.MakeInterface:
+			// Printed, or handed to who knows whom.
+			if !onlyFormatted(ref) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// onlyFormatted reports whether the interface value ends up in nothing but the variadic arguments of package fmt.
+func onlyFormatted(v *ssa.MakeInterface) bool {
+	for _, ref := range *v.Referrers() {
+		st, ok := ref.(*ssa.Store)
+		if !ok {
+			return false
+		}
+		ia, ok := st.Addr.(*ssa.IndexAddr)
+		if !ok {
+			return false
+		}
+		al, ok := ia.X.(*ssa.Alloc)
+		if !ok {
+			return false
+		}
+		for _, use := range *al.Referrers() {
+			sl, ok := use.(*ssa.Slice)
+			if !ok {
+				continue
+			}
+			for _, c := range *sl.Referrers() {
+				call, ok := c.(*ssa.Call)
+				if !ok || call.Call.StaticCallee() == nil || call.Call.StaticCallee().Pkg == nil ||
+					call.Call.StaticCallee().Pkg.Pkg.Path() != "fmt" {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// cmdWrites finds writes of the fields of an exec.Cmd that say what it starts.
+func cmdWrites(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink), _ func(Effect)) {
+	store, fa, name := fieldStore(instr)
+	if store == nil || name != "Path" && name != "Args" || typeName(fa.X.Type()) != exectable.Cmd {
+		return
+	}
+	whole := r.Value(fa.X)
+	var path, argv Value
+	if name == "Path" {
+		path = r.Value(store.Val)
+		argv = listOf(path, spliceOf(unknown()))
+		if !r.sibling(fa, "Args") {
+			// Nobody writes the arguments: they are those the Cmd was made with.
+			argv = listOf(path, spliceOf(whole.Field("Args").From(1)))
+		}
+	} else {
+		// Args[0] is only a name; Path says what runs. Where that is written too, its own sink names the program.
+		argv = r.Value(store.Val)
+		if at := whole.Field("Path"); len(at) > 0 && !at.Has(Unknown) && !onlyEmpty(at) {
+			argv = listOf(at, spliceOf(argv.From(1)))
+		}
+	}
+	emit(Sink{Kind: Start, What: exectable.Cmd + "." + name, Vals: []Value{path, argv, nil}})
+}
+
+// sibling reports whether the function writes the field called name of the same struct value.
+func (r *Result) sibling(fa *ssa.FieldAddr, name string) bool {
+	for _, ref := range r.referrers(fa.X) {
+		other, ok := ref.(*ssa.FieldAddr)
+		if ok && other.X == fa.X && structOf(fa.X.Type()).Field(other.Field).Name() == name && r.written(other, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func onlyEmpty(v Value) bool {
+	for _, a := range v {
+		if a.Kind != Str || a.Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldStore returns the parts of a store to a field of a struct.
+func fieldStore(instr ssa.Instruction) (*ssa.Store, *ssa.FieldAddr, string) {
+	store, ok := instr.(*ssa.Store)
+	if !ok {
+		return nil, nil, ""
+	}
+	fa, ok := store.Addr.(*ssa.FieldAddr)
+	if !ok {
+		return nil, nil, ""
+	}
+	st := structOf(fa.X.Type())
+	if st == nil {
+		return nil, nil, ""
+	}
+	return store, fa, st.Field(fa.Field).Name()
+}
+
+// launchWrites finds argument lists handed to the seam: a store to the field Argv of a type marked //sbx:launch.
+func launchWrites(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink), _ func(Effect)) {
+	store, fa, name := fieldStore(instr)
+	if store == nil || name != "Argv" || !r.Directives.Type(fa.X.Type()).Launch {
+		return
+	}
+	if _, ok := store.Val.Type().Underlying().(*types.Slice); !ok {
+		return
+	}
+	emit(Sink{Kind: Launch, What: typeName(fa.X.Type()) + ".Argv", Vals: []Value{r.Value(store.Val)}})
+}
+
+// windowsWords splits a command line roughly as Windows programs do: at blanks outside double quotes.
+func windowsWords(s string) []string {
+	var words []string
+	word, quoted, open := "", false, false
+	for _, c := range s {
+		switch {
+		case c == '"':
+			quoted = !quoted
+			open = true
+		case !quoted && (c == ' ' || c == '\t'):
+			if open {
+				words = append(words, word)
+			}
+			word, open = "", false
+		default:
+			word += string(c)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word)
+	}
+	return words
+}

@@ -1,0 +1,406 @@
+package flow
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+)
+
+const (
+	maxVisits = 12 // of one function: what still grows then is recursion that builds arguments
+	maxVia    = 16 // names in a chain
+	maxSinks  = 64 // of one summary, in the order of their keys
+)
+
+func declaredFuncs(pass *analysis.Pass) []*types.Func {
+	var out []*types.Func
+	for _, file := range pass.Files {
+		for _, decl := range file.Decls {
+			if fd, ok := decl.(*ast.FuncDecl); ok && fd.Name.Name != "_" {
+				if obj, ok := pass.TypesInfo.Defs[fd.Name].(*types.Func); ok {
+					out = append(out, obj)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// summarise computes the summary of every function, and of the wrappers the compiler makes for method values and promoted
+// methods, until nothing changes.
+func (r *Result) summarise() {
+	queue := slices.Clone(r.Funcs)
+	queued := make(map[*ssa.Function]bool, len(queue))
+	for _, fn := range queue {
+		queued[fn] = true
+	}
+	order := make(map[*ssa.Function]int, len(queue))
+	for i, fn := range queue {
+		order[fn] = i
+	}
+	for len(queue) > 0 {
+		fn := queue[0]
+		queue = queue[1:]
+		queued[fn] = false
+		if !r.visit(fn) {
+			continue
+		}
+		var next []*ssa.Function
+		for c := range r.callers[fn] {
+			if !queued[c] && r.visits[c] < maxVisits {
+				queued[c] = true
+				next = append(next, c)
+			}
+		}
+		slices.SortFunc(next, func(a, b *ssa.Function) int {
+			return cmp.Or(cmp.Compare(a.Pos(), b.Pos()), cmp.Compare(a.String(), b.String()))
+		})
+		queue = append(queue, next...)
+	}
+	for _, fn := range r.Funcs {
+		r.Uses = append(r.Uses, r.uses[fn]...)
+	}
+	r.fallback()
+	slices.SortStableFunc(r.Uses, func(a, b *Use) int { return cmp.Compare(a.Pos, b.Pos) })
+}
+
+// summary returns the summary of fn, which is computed when it is asked for the first time.
+func (r *Result) summary(fn, caller *ssa.Function) *Summary {
+	if caller != nil {
+		m := r.callers[fn]
+		if m == nil {
+			m = make(map[*ssa.Function]bool)
+			r.callers[fn] = m
+		}
+		m[caller] = true
+	}
+	if s := r.sums[fn]; s != nil {
+		return s
+	}
+	if fn.Synthetic != "" && fn.Parent() == nil && len(fn.Blocks) > 0 && len(fn.Blocks) < 8 && fn.Name() != "init" {
+		// A wrapper is not in Funcs; it has a call and nothing else.
+		r.sums[fn] = &Summary{}
+		r.visit(fn)
+		return r.sums[fn]
+	}
+	return &Summary{}
+}
+
+// visit computes the uses and the summary of fn and reports whether the summary changed.
+func (r *Result) visit(fn *ssa.Function) bool {
+	r.visits[fn]++
+	var uses []*Use
+	var effects []Effect
+	add := func(u *Use) {
+		uses = append(uses, u)
+	}
+	for _, b := range fn.Blocks {
+		for _, instr := range b.Instrs {
+			for _, src := range sources {
+				src(r, fn, instr, func(s Sink) {
+					add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr)})
+				}, func(e Effect) { effects = append(effects, e) })
+			}
+			switch instr := instr.(type) {
+			case ssa.CallInstruction:
+				r.visitCall(fn, instr, add, &effects)
+			case *ssa.MakeClosure:
+				r.visitLiteral(fn, instr, add)
+			}
+		}
+	}
+	r.uses[fn] = uses
+	sum := &Summary{Effects: tidyEffects(effects)}
+	for _, u := range uses {
+		if u.open() {
+			s := u.Sink
+			s.at = u.Pos
+			sum.Sinks = append(sum.Sinks, s)
+		}
+	}
+	sum.Sinks = tidySinks(sum.Sinks)
+	old := r.sums[fn]
+	r.sums[fn] = sum
+	if old == nil {
+		return !sum.empty()
+	}
+	return old.key() != sum.key()
+}
+
+// visitCall adds what the functions that a call may reach do with its arguments.
+func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(*Use), effects *[]Effect) {
+	common := call.Common()
+	var args []Value
+	for _, c := range r.Callees(common) {
+		if c.Param != nil {
+			if args == nil {
+				args = r.Args(common)
+			}
+			add(&Use{
+				Sink: Sink{Kind: Call, What: "function value", Vals: append([]Value{{*c.Param}}, args...)},
+				Fn:   fn, Instr: call, Pos: posOf(call),
+			})
+			continue
+		}
+		sum := r.summaryOf(c, fn)
+		if sum == nil {
+			continue
+		}
+		if len(sum.Sinks) > 0 && args == nil {
+			args = r.Args(common)
+		}
+		// A call marked as the seam's launch API hands over; what the driver behind it does is not the caller's.
+		if c.Obj != nil && r.Directives.Object(c.Obj).Launch {
+			continue
+		}
+		r.inherit(fn, call, c, sum, args, add, false, 0)
+		for _, e := range sum.Effects {
+			e.Via = r.via(c, token.NoPos, e.Via)
+			*effects = append(*effects, e)
+		}
+	}
+}
+
+// visitLiteral adds what a function literal, or a method value, may do with the variables it takes along when anyone calls it.
+func (r *Result) visitLiteral(fn *ssa.Function, mk *ssa.MakeClosure, add func(*Use)) {
+	if len(mk.Bindings) == 0 {
+		return
+	}
+	lit := mk.Fn.(*ssa.Function)
+	sum := r.summary(lit, fn)
+	if len(sum.Sinks) == 0 {
+		return
+	}
+	c := r.calleeOf(lit)
+	for _, b := range mk.Bindings {
+		c.Free = append(c.Free, r.Value(b))
+	}
+	r.inherit(fn, mk, c, sum, nil, add, true, 0)
+}
+
+// inherit adds the sinks of a callee with the arguments of one call.
+func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum *Summary, args []Value, add func(*Use), literal bool, depth int) {
+	for i := range sum.Sinks {
+		from := &sum.Sinks[i]
+		s := Sink{Kind: from.Kind, What: from.What, Via: r.via(c, from.at, from.Via)}
+		for _, v := range from.Vals {
+			s.Vals = append(s.Vals, substitute(v, args, c.Free))
+		}
+		if s.Kind != Call {
+			add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr), From: from, Literal: literal})
+			continue
+		}
+		if depth > 3 {
+			continue
+		}
+		// The callee calls a function it was given: which one is known now.
+		if s.Vals[0].Has(Param) {
+			add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr), From: from, Literal: literal})
+		}
+		for _, f := range r.funcsIn(s.Vals[0]) {
+			if f.Param != nil {
+				continue
+			}
+			add := func(u *Use) {
+				u.Via = r.via(c, from.at, u.Via)
+				add(u)
+			}
+			if direct, ok := r.directSink(f, s.Vals[1:]); ok {
+				add(&Use{Sink: direct, Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
+			}
+			if inner := r.summaryOf(f, fn); inner != nil {
+				r.inherit(fn, instr, f, inner, s.Vals[1:], add, literal, depth+1)
+			}
+		}
+	}
+}
+
+// summaryOf returns the summary of a callee, or nil.
+func (r *Result) summaryOf(c Callee, caller *ssa.Function) *Summary {
+	switch {
+	case c.Fn != nil:
+		return r.summary(c.Fn, caller)
+	case c.Sum != nil:
+		return c.Sum
+	case c.Obj != nil:
+		return r.imported(c.Obj)
+	}
+	return nil
+}
+
+// via puts the callee in front of a chain. at is where the callee goes on, if it is of this package.
+func (r *Result) via(c Callee, at token.Pos, rest []Step) []Step {
+	if len(rest) >= maxVia {
+		rest = rest[:maxVia]
+	}
+	if !at.IsValid() && c.Obj != nil {
+		at = c.Obj.Pos()
+	}
+	return append([]Step{{Name: c.short(r.pass.Pkg), Full: c.Name, pos: at}}, rest...)
+}
+
+// Related returns the positions of the steps of the chain, as far as they are known: in this package the calls, in another the
+// declarations.
+func (r *Result) Related(via []Step) []analysis.RelatedInformation {
+	var out []analysis.RelatedInformation
+	for _, s := range via {
+		pos := s.pos
+		if !pos.IsValid() {
+			if obj := r.objects[s.Full]; obj != nil {
+				pos = obj.Pos()
+			}
+		}
+		if pos.IsValid() {
+			out = append(out, analysis.RelatedInformation{Pos: pos, Message: "through " + s.Name})
+		}
+	}
+	return out
+}
+
+// tidySinks sorts the sinks and keeps the one with the shortest chain among equals.
+func tidySinks(sinks []Sink) []Sink {
+	if len(sinks) == 0 {
+		return nil
+	}
+	keys := make(map[string]Sink, len(sinks))
+	var order []string
+	for _, s := range sinks {
+		k := s.key()
+		old, ok := keys[k]
+		if !ok {
+			order = append(order, k)
+		}
+		if !ok || shorter(s.Via, old.Via) {
+			keys[k] = s
+		}
+	}
+	slices.Sort(order)
+	if len(order) > maxSinks {
+		order = order[:maxSinks]
+	}
+	out := make([]Sink, len(order))
+	for i, k := range order {
+		out[i] = keys[k]
+	}
+	return out
+}
+
+func tidyEffects(effects []Effect) []Effect {
+	if len(effects) == 0 {
+		return nil
+	}
+	best := make(map[[2]string]Effect)
+	for _, e := range effects {
+		k := [2]string{e.Kind, e.What}
+		if old, ok := best[k]; !ok || shorter(e.Via, old.Via) {
+			best[k] = e
+		}
+	}
+	out := make([]Effect, 0, len(best))
+	for _, e := range best {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Effect) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What)) })
+	return out
+}
+
+func shorter(a, b []Step) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return chain(a, "") < chain(b, "")
+}
+
+// Effects returns what fn does whatever its arguments are.
+func (r *Result) Effects(fn *ssa.Function) []Effect {
+	if s := r.sums[fn]; s != nil {
+		return s.Effects
+	}
+	return nil
+}
+
+// fallback answers for the uses that still depend on a field of a parameter in functions nobody in the package calls: the field may hold
+// whatever the package stores in it anywhere.
+func (r *Result) fallback() {
+	for _, u := range r.Uses {
+		if !u.open() || len(r.callers[u.Fn]) > 0 && u.Fn.Parent() == nil {
+			continue
+		}
+		for i, v := range u.Vals {
+			u.Vals[i] = r.fromFields(u.Fn, v)
+		}
+	}
+}
+
+func (r *Result) fromFields(fn *ssa.Function, v Value) Value {
+	if !v.Open() {
+		return v
+	}
+	return mapAlts(v, func(a Alt) (Value, bool) {
+		if a.Kind != Param {
+			return nil, false
+		}
+		if got := r.fieldOnPath(fn, a); len(got) > 0 {
+			return join(Value{a}, got), true
+		}
+		return Value{a}, true
+	})
+}
+
+// fieldOnPath follows a parameter's access path by types to its last field and returns what the package stores there.
+func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
+	var t types.Type
+	switch {
+	case a.N >= FreeVar && int(a.N-FreeVar) < len(fn.FreeVars):
+		t = fn.FreeVars[a.N-FreeVar].Type()
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem() // a captured variable
+		}
+	case a.N < FreeVar && int(a.N) < len(fn.Params):
+		t = fn.Params[a.N].Type()
+	default:
+		return nil
+	}
+	var field *types.Var
+	last := -1
+	for i, step := range a.Path {
+		if step[0] != '.' {
+			switch u := t.Underlying().(type) {
+			case *types.Slice:
+				if !strings.HasSuffix(step, ":]") {
+					t = u.Elem()
+				}
+			case *types.Array:
+				t = u.Elem()
+			case *types.Map:
+				t = u.Elem()
+			default:
+				return nil
+			}
+			continue
+		}
+		st := structOf(t)
+		if st == nil {
+			return nil
+		}
+		found := false
+		for f := range st.Fields() {
+			if f.Name() == step[1:] {
+				field, t, last, found = f, f.Type(), i, true
+			}
+		}
+		if !found {
+			return nil
+		}
+	}
+	if field == nil {
+		return nil
+	}
+	return alongPath(r.FieldStores(field), a.Path[last+1:])
+}

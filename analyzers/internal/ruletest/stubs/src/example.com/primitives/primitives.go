@@ -1,0 +1,7 @@
+// Package primitives is a primitives room.
+//
+//sbx:primitives
+package primitives
+
+// Spawn is a primitive.
+func Spawn() {}
