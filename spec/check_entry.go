@@ -22,7 +22,7 @@ func (c *checker) entry(d entryDoc) (Entry, bool) {
 		c.errorf(d.Spell.At, "write each: mount beside it", "spell is for an each entry")
 	}
 	term := c.names(d, &e)
-	e.Pick = Pick(c.oneOf(d.Pick, "pick", string(PickFirst), string(PickRest)))
+	e.Pick = Pick(c.oneOf(d.Pick, "pick", pickSet...))
 	if d.Pick.given() && !term.Repeats() {
 		c.errorf(d.Pick.Pos, "", "pick is for an entry of a list")
 	}
@@ -114,12 +114,7 @@ func (c *checker) each(d entryDoc, e *Entry) {
 		return
 	}
 	e.Each = d.Each.Text
-	var kinds []string
-	for _, t := range terms {
-		if t.Group() == mountSum {
-			kinds = append(kinds, strings.TrimPrefix(t.Name, mountSum+"."))
-		}
-	}
+	kinds := below(mountSum)
 	for _, r := range d.Spell.Entries {
 		term, ok := Lookup(mountSum + "." + r.Key)
 		if !ok {

@@ -52,7 +52,7 @@ func (c *checker) mount(d mountDoc) {
 		}
 	}
 	if given != 1 {
-		c.errorf(d.At, "one of bind-ro, bind-rw, tmpfs, volume, file, symlink, mask, device, socket, proc, dev, dir",
+		c.errorf(d.At, "one of "+strings.Join(mountSet, ", "),
 			"a mount has exactly one kind, this one has %d", given)
 		return
 	}
@@ -106,7 +106,7 @@ func (c *checker) mountExtras(d mountDoc, m *Mount) {
 		c.errorf(d.At, "", "key \"text\" is missing beside file")
 	}
 	m.Data = d.Text.Text
-	m.Scope = c.oneOf(d.Scope, "scope", "run", "session", "cache")
+	m.Scope = c.oneOf(d.Scope, "scope", scopeSet...)
 	m.Size = int64(c.size(d.Size, "policy.mounts: size"))
 	m.Mode = c.mode(d.Mode, "policy.mounts: mode")
 }
@@ -250,10 +250,9 @@ func (c *checker) user(d *userDoc) {
 	}
 	u := &c.b.Policy.User
 	u.Pos = d.At
-	kinds := []string{"image", "caller", "id"}
 	c.sentence(d.Because, "because")
 	if d.Default.given() {
-		u.Default = c.oneOf(d.Default, "policy.user.default", kinds...)
+		u.Default = c.oneOf(d.Default, "policy.user.default", userSet...)
 		u.UID, u.GID = 0, 0
 	}
 	if d.UID.given() || d.GID.given() {
@@ -267,7 +266,7 @@ func (c *checker) user(d *userDoc) {
 		c.errorf(d.At, "", "policy.user.default: id needs uid and gid")
 	}
 	if d.Accept != nil {
-		u.Accept = c.subset(d.Accept, u.Accept, "policy.user.accept", d.Because, kinds...)
+		u.Accept = c.subset(d.Accept, u.Accept, "policy.user.accept", d.Because, userSet...)
 	}
 	c.reason(d.Because, "policy.user")
 }
@@ -320,11 +319,7 @@ func (c *checker) workspace(d *workspaceDoc) {
 		w.Target = c.path(d.Target, "policy.workspace.target")
 	}
 	if d.Accept != nil {
-		var modes []string
-		for _, n := range under("workspace.*") {
-			modes = append(modes, strings.TrimPrefix(n, "workspace."))
-		}
-		w.Accept = c.subset(d.Accept, w.Accept, "policy.workspace.accept", d.Because, modes...)
+		w.Accept = c.subset(d.Accept, w.Accept, "policy.workspace.accept", d.Because, below("workspace")...)
 	}
 	c.bound(d.Files, false, &w.Files, "policy.workspace.files", d.Because)
 	c.bound(d.Bytes, true, &w.Bytes, "policy.workspace.bytes", d.Because)
@@ -386,11 +381,7 @@ func (c *checker) knobs(ds []knobDoc) {
 		k := Knob{d.At, d.Env.Text, d.Sets.Text, d.Default.Text}
 		c.variable(d.Env, "policy.knobs: env")
 		c.sentence(d.Because, "because")
-		limit, isLimit := strings.CutPrefix(k.Sets, "limits.")
-		_, known := Lookup("limits." + limit)
-		if d.Sets.given() && !(isLimit && known) {
-			c.oneOf(d.Sets, "policy.knobs: sets", append([]string{"image", "user", "endpoint", "program"}, under("limits.*")...)...)
-		}
+		c.oneOf(d.Sets, "policy.knobs: sets", knobSet()...)
 		i := slices.IndexFunc(p.Knobs, func(o Knob) bool { return o.Sets == k.Sets })
 		other, twice := c.knobSets[k.Sets]
 		c.knobSets[k.Sets] = d.At

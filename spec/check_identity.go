@@ -17,13 +17,12 @@ func (c *checker) identity() {
 		}
 		b.Name = d.Backend.Text
 	}
-	kinds := []string{string(KindProcess), string(KindEngine), string(KindScript)}
-	kind := Kind(c.oneOf(d.Kind, "kind", kinds...))
+	kind := Kind(c.oneOf(d.Kind, "kind", kindSet...))
 	switch {
 	case c.extending() && d.Kind.given() && kind != c.base.Kind:
 		c.errorf(d.Kind.Pos, "leave it out", "kind is that of the base, %s", c.base.Kind)
 	case !c.extending() && !d.Kind.given():
-		c.errorf(d.At, suggest("", kinds), "key \"kind\" is missing")
+		c.errorf(d.At, "it is one of "+strings.Join(kindSet, ", "), "key \"kind\" is missing")
 	case kind != "":
 		b.Kind = kind
 	}
@@ -84,7 +83,7 @@ func (c *checker) program() {
 		p.Override = d.Override.Text
 	}
 	if d.Arguments.given() {
-		a := Arguments(c.oneOf(d.Arguments, "program.arguments", string(ArgumentsArgv), string(ArgumentsDescriptor)))
+		a := Arguments(c.oneOf(d.Arguments, "program.arguments", argumentsSet...))
 		if a == ArgumentsDescriptor && c.b.Kind != KindProcess {
 			c.errorf(d.Arguments.Pos, "", "program.arguments: descriptor is for kind process")
 		}

@@ -26,16 +26,16 @@ func (c *checker) lifecycle() {
 			c.errorf(d.At, "it is one of "+strings.Join(words, ", "), "%s is missing", what)
 		}
 	}
-	set(d.Prepare, &l.Prepare, "lifecycle.prepare", "none", "directory", "container", "script")
+	set(d.Prepare, &l.Prepare, "lifecycle.prepare", prepareSet...)
 	if s := &d.Start; s.At.Line > 0 {
 		l.Start.Pos = s.At
 	}
-	set(d.Start.Gate, &l.Start.Gate, "lifecycle.start.gate", "none", "block-fd", "exec-stop", "create", "script")
-	set(d.Start.Status, &l.Start.Status, "lifecycle.start.status", "none", "json-status-fd", "wait", "inspect", "script")
-	set(d.Start.Session, &l.Start.Session, "lifecycle.start.session", "new", "own")
-	set(d.Remove.Teardown, &l.Remove, "lifecycle.remove.teardown", "namespace", "session", "container", "script")
-	set(d.Export, &l.Export, "lifecycle.export", "none", "archive", "script")
-	set(d.Reconcile, &l.Reconcile, "lifecycle.reconcile", "none", "processes", "labels", "script")
+	set(d.Start.Gate, &l.Start.Gate, "lifecycle.start.gate", gateSet...)
+	set(d.Start.Status, &l.Start.Status, "lifecycle.start.status", statusSet...)
+	set(d.Start.Session, &l.Start.Session, "lifecycle.start.session", sessionSet...)
+	set(d.Remove.Teardown, &l.Remove, "lifecycle.remove.teardown", teardownSet...)
+	set(d.Export, &l.Export, "lifecycle.export", exportSet...)
+	set(d.Reconcile, &l.Reconcile, "lifecycle.reconcile", reconcileSet...)
 	if d.Stop != nil {
 		l.Stop = nil
 		for _, r := range d.Stop {
@@ -57,7 +57,7 @@ func (c *checker) rung(d rungDoc) StopRung {
 		r.Signal = strings.TrimPrefix(d.Signal.Text, "SIG")
 		r.Number = signals[r.Signal]
 		if r.Number == 0 {
-			c.errorf(d.Signal.Pos, "it is one of HUP, INT, QUIT, TERM, KILL", "lifecycle.stop: %s is no signal that ends a process", quote(d.Signal.Text))
+			c.errorf(d.Signal.Pos, "it is one of "+strings.Join(signalSet, ", "), "lifecycle.stop: %s is no signal that ends a process", quote(d.Signal.Text))
 		}
 	}
 	r.Grace, _ = c.duration(d.Grace, "lifecycle.stop: grace")

@@ -107,11 +107,7 @@ func (c *checker) limits(t section[limitDoc]) {
 	for _, r := range t.Entries {
 		term, ok := Lookup("limits." + r.Key)
 		if !ok {
-			var names []string
-			for _, n := range under("limits.*") {
-				names = append(names, strings.TrimPrefix(n, "limits."))
-			}
-			c.errorf(r.Pos, suggest(r.Key, names), "there is no limit %s", quote(r.Key))
+			c.errorf(r.Pos, suggest(r.Key, below("limits")), "there is no limit %s", quote(r.Key))
 			continue
 		}
 		what := "policy.limits." + r.Key
@@ -261,14 +257,10 @@ func (c *checker) duration(r raw, what string) (time.Duration, bool) {
 func (c *checker) hardening(t section[hardeningDoc]) {
 	p := &c.b.Policy
 	c.sentence(t.Because, "because")
-	var names []string
-	for _, n := range under("hardening.*") {
-		names = append(names, strings.TrimPrefix(n, "hardening."))
-	}
 	for _, r := range t.Entries {
 		term, ok := Lookup("hardening." + r.Key)
 		if !ok {
-			c.errorf(r.Pos, suggest(r.Key, names), "there is no hardening option %s", quote(r.Key))
+			c.errorf(r.Pos, suggest(r.Key, below("hardening")), "there is no hardening option %s", quote(r.Key))
 			continue
 		}
 		d, what := r.Value, "policy.hardening."+r.Key
@@ -279,8 +271,7 @@ func (c *checker) hardening(t section[hardeningDoc]) {
 		}
 		rule := HardeningRule{r.Pos, term.Name, Level(level), d.Value.Text}
 		if d.At.Line > 0 && !slices.Contains(levelRank, rule.Level) {
-			levels := []string{string(LevelRequired), string(LevelPreferred), string(LevelOff)}
-			c.errorf(d.Level.Pos, suggest(level, levels), "%s cannot be %s", what, quote(level))
+			c.errorf(d.Level.Pos, suggest(level, levelSet), "%s cannot be %s", what, quote(level))
 		}
 		switch valued := term.Shape == ShapeValue; {
 		case d.Value.given() && !valued:
