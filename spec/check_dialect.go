@@ -102,8 +102,13 @@ func (c *checker) replaceWords(met map[string]Feature) {
 	}
 	c.b.Words = nil
 	for _, e := range d.Words {
-		if entry, ok := c.entry(e); ok {
+		entry, ok := c.entry(e)
+		if ok {
 			c.b.Words = append(c.b.Words, entry)
+			continue
+		}
+		for _, name := range spelledBy(entry) {
+			c.wanted[name] = true // it is spelled, if badly
 		}
 	}
 	for _, e := range c.b.Words {
@@ -236,11 +241,17 @@ func (c *checker) descriptorShape() {
 	if p == nil || p.Arguments != ArgumentsDescriptor || len(words) == 0 {
 		return
 	}
+	at := func(e Entry) Position {
+		if a := c.doc.Program.Arguments; a.given() {
+			return c.here(e.Pos, a.Pos)
+		}
+		return c.here(e.Pos, c.doc.Dialect.At)
+	}
 	if !slices.Equal(words[0].For, []string{"gate.args"}) {
-		c.errorf(words[0].Pos, "", "with program.arguments: descriptor the first of the words is for gate.args")
+		c.errorf(at(words[0]), "", "with program.arguments: descriptor the first of the words is for gate.args")
 	}
 	if n := len(words); n < 3 || words[n-2].Word != "--" || !slices.Equal(words[n-1].For, []string{"command"}) {
-		c.errorf(words[n-1].Pos, "", "with program.arguments: descriptor the last two of the words are the word -- and the command")
+		c.errorf(at(words[n-1]), "", "with program.arguments: descriptor the last two of the words are the word -- and the command")
 	}
 }
 

@@ -19,7 +19,7 @@ func (c *checker) identity() {
 	}
 	kind := Kind(c.oneOf(d.Kind, "kind", kindSet...))
 	switch {
-	case c.extending() && d.Kind.given() && kind != c.base.Kind:
+	case c.extending() && kind != "" && kind != c.base.Kind:
 		c.errorf(d.Kind.Pos, "leave it out", "kind is that of the base, %s", c.base.Kind)
 	case !c.extending() && !d.Kind.given():
 		c.errorf(d.At, "it is one of "+strings.Join(kindSet, ", "), "key \"kind\" is missing")

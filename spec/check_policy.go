@@ -80,7 +80,7 @@ func (c *checker) environment(d *environmentDoc) {
 				}
 			}
 		default:
-			c.widerList(l.list, l.base, what, d.Because)
+			c.widerList(slices.DeleteFunc(slices.Clone(l.list), func(t Text) bool { return !variablePat.MatchString(t.Text) }), l.base, what, d.Because)
 			*l.out = l.list
 		}
 	}
@@ -111,7 +111,11 @@ func (c *checker) limits(t section[limitDoc]) {
 			continue
 		}
 		what := "policy.limits." + r.Key
+		before := len(c.list)
 		rule := c.limit(term, r, what)
+		if len(c.list) > before {
+			continue
+		}
 		i := slices.IndexFunc(p.Limits, func(l LimitRule) bool { return l.Name == term.Name })
 		if i < 0 {
 			p.Limits = append(p.Limits, rule)
@@ -272,10 +276,12 @@ func (c *checker) hardening(t section[hardeningDoc]) {
 		rule := HardeningRule{r.Pos, term.Name, Level(level), d.Value.Text}
 		if d.At.Line > 0 && !slices.Contains(levelRank, rule.Level) {
 			c.errorf(d.Level.Pos, suggest(level, levelSet), "%s cannot be %s", what, quote(level))
+			continue
 		}
 		switch valued := term.Shape == ShapeValue; {
 		case d.Value.given() && !valued:
 			c.errorf(d.Value.Pos, "", "%s has no value", what)
+			rule.Value = ""
 		case d.Value.given() && !roleName.MatchString(d.Value.Text):
 			c.errorf(d.Value.Pos, "", "%s: %s is no name of lower-case letters, digits and dashes", what, quote(d.Value.Text))
 		case valued && !d.Value.given() && rule.Level != LevelOff:

@@ -7,7 +7,7 @@ func (c *checker) keeps() {
 	p := &c.b.Policy
 	refuse := func(pos Position, what, name string) {
 		if f, _ := c.b.Feature(name); f.How == HowUnsupported {
-			c.errorf(pos, "", "%s asks for %s, which is unsupported here: %s", what, name, f.Reason)
+			c.errorf(c.here(pos, f.Pos), "", "%s asks for %s, which is unsupported here: %s", what, name, f.Reason)
 		}
 	}
 	for _, l := range p.Limits {
@@ -48,7 +48,7 @@ func (c *checker) keeps() {
 		}
 		refuse(r.Pos, "policy.credentials", how)
 		if r.Env != "" && slices.ContainsFunc(p.Environment.Deny, func(t Text) bool { return matches(t.Text, r.Env) }) {
-			c.errorf(r.Pos, "", "policy.credentials delivers %s, which policy.environment.deny removes", r.Env)
+			c.errorf(c.here(r.Pos, c.doc.Policy.Environment.At), "", "policy.credentials delivers %s, which policy.environment.deny removes", r.Env)
 		}
 	}
 	if p.Image.Default != "" {

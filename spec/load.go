@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Load reads the spec called name, and what it extends, through read. A base is a built-in spec's name, or a slash-separated path
@@ -14,7 +16,13 @@ import (
 // Load looks at nothing but what read gives: the same bytes, the same result.
 func Load(name string, read func(path string) ([]byte, error)) (*Backend, Diagnostics) {
 	l := loader{read: read}
-	b := l.load(name, "", nil)
+	data, err := l.bytes(name, false)
+	if err != nil {
+		s := &source{file: name}
+		s.errorf(s.top(), "", "the spec cannot be read: %v", err)
+		return nil, s.list
+	}
+	b := l.load(name, "", data, nil)
 	if len(l.list) > 0 {
 		return nil, l.list.sorted()
 	}
@@ -28,16 +36,15 @@ type loader struct {
 
 // load reads one file; chain is what extends it, outermost first, by identity. It gives nil where the file or what it extends has
 // faults. prefix is part of a built-in file's identity.
-func (l *loader) load(name, prefix string, chain []string) *Backend {
+func (l *loader) load(name, prefix string, data []byte, chain []string) *Backend {
 	s := &source{file: name}
 	defer func() { l.list = append(l.list, s.list...) }()
-	data, err := l.bytes(name, prefix != "")
-	if err != nil {
-		s.errorf(s.top(), "", "the spec cannot be read: %v", err)
-		return nil
-	}
 	root := s.parse(data)
 	if root == nil {
+		return nil
+	}
+	if root.Kind != yaml.MappingNode {
+		s.wrong(root, "", "a mapping")
 		return nil
 	}
 	doc := new(document)
@@ -95,7 +102,12 @@ func (l *loader) extend(s *source, extends Text, name string, chain []string, di
 		s.errorf(extends.Pos, "", "extends goes over more than %d levels", maxExtends)
 		return nil
 	}
-	b := l.load(base, prefix, chain)
+	data, err := l.bytes(base, builtin)
+	if err != nil {
+		s.errorf(extends.Pos, "", "the spec it extends cannot be read: %v", err)
+		return nil
+	}
+	b := l.load(base, prefix, data, chain)
 	if b != nil {
 		*digests = append(*digests, b.bytes...)
 	}
@@ -156,6 +168,17 @@ func (b *Backend) copy(file string) Backend {
 		n.Engine = &e
 	}
 	return n
+}
+
+// here gives p where it is in this file, and else the first place that is: a fault that an extending spec makes of its base's lines is
+// shown where the extending spec makes it.
+func (c *checker) here(p Position, instead ...Position) Position {
+	for _, q := range append([]Position{p}, instead...) {
+		if q.File == c.file && q.Line > 0 {
+			return q
+		}
+	}
+	return c.doc.At
 }
 
 // reason keeps a because.

@@ -24,6 +24,8 @@ const (
 type source struct {
 	file  string
 	lines []string
+	// anchored is true once an anchor was reported.
+	anchored bool
 	faults
 }
 
@@ -117,11 +119,11 @@ func (s *source) plain(n *yaml.Node, depth int) {
 		return
 	}
 	switch {
-	case n.Kind == yaml.AliasNode:
-		s.errorf(s.at(n), "write it out, or use extends", "anchors and aliases are not part of the language")
-		return
-	case n.Anchor != "":
-		s.errorf(s.at(n), "write it out, or use extends", "anchors and aliases are not part of the language")
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		if !s.anchored {
+			s.errorf(s.at(n), "write it out, or use extends", "anchors and aliases are not part of the language")
+		}
+		s.anchored = true // the others follow from the first
 		return
 	case n.Style&yaml.TaggedStyle != 0:
 		s.errorf(s.at(n), "leave it out; a type follows from the key", "tags are not part of the language")
