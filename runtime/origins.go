@@ -1,6 +1,9 @@
 package runtime
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Origins collects an argv with where each word comes from. It takes the same calls as Words, so that a generated explain reads like
 // the argv builder it explains: From names the origin of the words that follow.
@@ -77,19 +80,24 @@ func (o *Origins) settle() {
 
 // Field says where the variable comes from, as Word.Field has it.
 func (v Variable) Field() string {
-	switch v.Origin {
-	case "launch":
-		return "launch.Env.Set[" + v.Name + "]"
-	case "forward":
-		return "launch.Env.Forward[" + v.Name + "]"
+	role, credential := strings.CutPrefix(v.Origin, "credential ")
+	switch {
+	case credential:
+		return CredentialGrant{Role: role}.Field()
+	case v.Origin == "launch":
+		return "launch.Env[" + v.Name + "]"
+	case v.Origin == "forward":
+		return "policy.environment.forward[" + v.Name + "]"
+	case v.Origin == "policy":
+		return "policy.environment.set[" + v.Name + "]"
 	default:
-		return "policy.environment[" + v.Name + "]"
+		return v.Origin
 	}
 }
 
 // Reserved is true for the seam's own labels.
 func (l Label) Reserved() bool {
-	return len(l.Name) >= len(LabelPrefix) && l.Name[:len(LabelPrefix)] == LabelPrefix
+	return strings.HasPrefix(l.Name, LabelPrefix)
 }
 
 // Field says where the credential comes from, as Word.Field has it.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,13 @@ func (w *Words) Int(n int64) *Words {
 func (w *Words) Uint(n uint64) *Words {
 	var digits [20]byte
 	w.text.Write(strconv.AppendUint(digits[:0], n, 10))
+	return w
+}
+
+// Address appends an IP address to the word being composed.
+func (w *Words) Address(a netip.Addr) *Words {
+	var text [64]byte
+	w.text.Write(a.AppendTo(text[:0]))
 	return w
 }
 

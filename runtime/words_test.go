@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"math"
+	"net/netip"
 	"testing"
 	"time"
 )
@@ -48,8 +49,9 @@ func TestWordsComposeWithoutSharing(t *testing.T) {
 	w.Text("cpus=").Decimal(1_500_000_000, 1e9).End()
 	w.CSV("", "type=bind").CSV("source=", `a,"b"`).CSV("size=", "").Uint(9).End()
 	w.Bytes([]byte("x")).End()
+	w.Text("dns=").Address(netip.MustParseAddr("fe80::1%eth0")).End()
 	w.Add("last")
-	want := []string{"--size=-5", "mode=0755", "cpus=1.5", `type=bind,"source=a,""b""",size=9`, "x", "last"}
+	want := []string{"--size=-5", "mode=0755", "cpus=1.5", `type=bind,"source=a,""b""",size=9`, "x", "dns=fe80::1%eth0", "last"}
 	got := w.List()
 	if len(got) != len(want) {
 		t.Fatalf("got %q, want %q", got, want)
