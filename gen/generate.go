@@ -178,7 +178,7 @@ func (p *pkg) render(part part) ([]byte, error) {
 	if err := f.Render(&b); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return groupImports(b.Bytes())
 }
 
 // header names the spec and its digest, and nothing that differs between two runs. The first line is the one that tools know generated

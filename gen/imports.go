@@ -1,9 +1,12 @@
 package gen
 
 import (
+	"bytes"
+	"go/format"
 	"go/token"
 	"go/types"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -84,4 +87,30 @@ func planImports(file *jen.File, names map[string]string) {
 			file.ImportAlias(importPath, name)
 		}
 	}
+}
+
+// groupImports sets the imports of the standard library apart from the others, as a person does.
+func groupImports(source []byte) ([]byte, error) {
+	const open, shut = "\nimport (\n", "\n)\n"
+	from := bytes.Index(source, []byte(open))
+	if from < 0 {
+		return source, nil
+	}
+	from += len(open)
+	to := from + bytes.Index(source[from:], []byte(shut))
+	lines := strings.Split(string(source[from:to]), "\n")
+	foreign := func(line string) int {
+		if first, _, _ := strings.Cut(line[strings.Index(line, `"`)+1:], "/"); strings.Contains(first, ".") {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return foreign(a) - foreign(b) })
+	for i := 1; i < len(lines); i++ {
+		if foreign(lines[i]) != foreign(lines[i-1]) {
+			lines = slices.Insert(lines, i, "")
+			break
+		}
+	}
+	return format.Source(slices.Concat(source[:from], []byte(strings.Join(lines, "\n")), source[to:]))
 }

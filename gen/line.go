@@ -17,6 +17,7 @@ type line struct {
 	subject subject
 	// asked is the condition of the whole line; nil for always.
 	asked *jen.Statement
+	// when is a value that has to be given, on top.
 	when  *operand
 	words []word
 	spell []spelling
@@ -144,6 +145,9 @@ func (l *line) bind() error {
 	}
 	if always {
 		l.asked = nil
+	}
+	if len(l.entry.For) > 1 && l.entry.When != "" {
+		return fmt.Errorf("%s: a line for several names has no when; write a line for each", l.entry.Pos)
 	}
 	if l.subject.list != "" && len(l.entry.For) > 1 {
 		return fmt.Errorf("%s: %s repeats for each item: it cannot share a line with other names", l.entry.Pos, l.name)

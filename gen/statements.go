@@ -11,14 +11,20 @@ import (
 
 // wrap puts body, which writes a line once, under the line's condition or into its loop.
 func (l line) wrap(body []jen.Code) []jen.Code {
+	condition := l.asked
 	if l.when != nil {
-		body = []jen.Code{jen.If(l.when.nonZero()).Block(body...)}
+		condition = l.when.nonZero()
+		if l.asked != nil && l.subject.list == "" {
+			condition = l.asked.Clone().Op("&&").Add(condition)
+		}
 	}
 	switch {
+	case l.subject.list != "" && l.when != nil:
+		return l.repeat([]jen.Code{jen.If(condition).Block(body...)})
 	case l.subject.list != "":
 		return l.repeat(body)
-	case l.asked != nil:
-		return []jen.Code{jen.If(l.asked.Clone()).Block(body...)}
+	case condition != nil:
+		return []jen.Code{jen.If(condition.Clone()).Block(body...)}
 	default:
 		return body
 	}
