@@ -189,6 +189,21 @@ type Mount struct {
 	Descriptor int `json:"descriptor,omitempty"`
 }
 
+// Permission is Mode as the kernel has it: the nine permission bits and, above them, setuid, setgid and sticky (01777 for a /tmp),
+// whether those stand in Mode as fs.ModeSticky and its like or as the kernel's bits.
+func (m *Mount) Permission() uint32 {
+	p := uint32(m.Mode) & 0o7777
+	for _, b := range []struct {
+		mode fs.FileMode
+		bit  uint32
+	}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}} {
+		if m.Mode&b.mode != 0 {
+			p |= b.bit
+		}
+	}
+	return p
+}
+
 // MountKind is a kind of mount; its vocabulary name is "mount." and the word.
 type MountKind string
 

@@ -115,6 +115,14 @@ func (w *Words) End() {
 	w.start = len(all)
 }
 
+// Take finishes what is being composed and gives it, without appending it.
+func (w *Words) Take() string {
+	all := w.text.String()
+	taken := all[w.start:]
+	w.start = len(all)
+	return taken
+}
+
 // List gives the words.
 func (w *Words) List() []string { return w.list }
 

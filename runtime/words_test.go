@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"io/fs"
 	"math"
 	"net/netip"
 	"testing"
@@ -50,6 +51,9 @@ func TestWordsComposeWithoutSharing(t *testing.T) {
 	w.CSV("", "type=bind").CSV("source=", `a,"b"`).CSV("size=", "").Uint(9).End()
 	w.Bytes([]byte("x")).End()
 	w.Text("dns=").Address(netip.MustParseAddr("fe80::1%eth0")).End()
+	if taken := w.Text("a").Int(1).Take(); taken != "a1" {
+		t.Errorf("Take gave %q", taken)
+	}
 	w.Add("last")
 	want := []string{"--size=-5", "mode=0755", "cpus=1.5", `type=bind,"source=a,""b""",size=9`, "x", "dns=fe80::1%eth0", "last"}
 	got := w.List()
@@ -59,6 +63,16 @@ func TestWordsComposeWithoutSharing(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("word %d: got %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+func TestPermissionKeepsTheStickyBit(t *testing.T) {
+	for mode, want := range map[fs.FileMode]uint32{
+		0: 0, 0o755: 0o755, 0o1777: 0o1777, fs.ModeSticky | 0o777: 0o1777, fs.ModeSetuid | fs.ModeSetgid | 0o755: 0o6755,
+	} {
+		if got := (&Mount{Mode: mode}).Permission(); got != want {
+			t.Errorf("mode %v: got %o, want %o", mode, got, want)
 		}
 	}
 }
