@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/sbxkit/sbxkit/spec"
 )
 
@@ -15,6 +17,8 @@ type apiTypes struct {
 	request types.Type     // engine.CreateRequest
 	// names are the room's own names for the API's types: generated code imports the room, never the client.
 	names map[string]string
+	// before are statements that have to stand before the one that is being written: they compose a text in w.
+	before []jen.Code
 }
 
 // newAPITypes looks at the engine room as the target module has it.

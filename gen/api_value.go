@@ -92,9 +92,14 @@ func (a *apiTypes) argument(l line, arg spec.Arg, t types.Type) (jen.Code, error
 		if basic.Info()&types.IsString == 0 {
 			return nil, mismatch()
 		}
-		code, err := l.concatenation(arg)
+		w, err := l.word(arg)
 		if err != nil {
 			return nil, err
+		}
+		code := w.concatenation()
+		if code == nil {
+			a.before = append(a.before, composed(w)...)
+			code = jen.Id("w").Dot("Take").Call()
 		}
 		return a.named(arg.Pos, code, t, "string")
 	default:
@@ -161,8 +166,8 @@ func (o operand) as(t *types.Basic) (code *jen.Statement, from string) {
 		return expr(o.expr), "int64"
 	case goUint16:
 		return expr(o.expr), "uint16"
-	case goUint32, goFileMode:
-		return o.permission(), "uint32"
+	case goUint32:
+		return expr(o.expr), "uint32"
 	case goUint64:
 		// The API counts in int64; what is larger means no bound, as the largest int64 does.
 		return jen.Qual(runtimePath, "Signed").Call(expr(o.expr)), "int64"
@@ -195,22 +200,17 @@ func (o operand) string() *jen.Statement {
 	}
 }
 
-// concatenation gives a joined argument as one string expression.
-func (l line) concatenation(arg spec.Arg) (*jen.Statement, error) {
+// concatenation gives a joined argument as one string expression; nil where it takes more than one, because a piece has a condition or
+// no expression of its own.
+func (w word) concatenation() *jen.Statement {
 	var total *jen.Statement
-	for _, part := range arg.Pieces {
-		if part.When != "" {
-			return nil, fmt.Errorf("%s: api: a piece of a joined value has no condition; write an entry with when", part.Pos)
+	for _, p := range w.pieces {
+		code := literal(p.text)
+		if p.value != nil {
+			code = p.value.string()
 		}
-		code := literal(part.Text)
-		if part.Value.Name != "" {
-			v, err := l.value(part.Pos, part.Value.Name)
-			if err != nil {
-				return nil, err
-			}
-			if code = v.string(); code == nil {
-				return nil, fmt.Errorf("%s: api: %s cannot be joined to text", part.Pos, part.Value.Name)
-			}
+		if code == nil || p.when != nil {
+			return nil
 		}
 		if total == nil {
 			total = code
@@ -218,7 +218,7 @@ func (l line) concatenation(arg spec.Arg) (*jen.Statement, error) {
 			total = total.Op("+").Add(code)
 		}
 	}
-	return total, nil
+	return total
 }
 
 func describeArg(arg spec.Arg) string {

@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/sbxkit/sbxkit/spec"
@@ -13,15 +15,11 @@ func (p *pkg) argvFile(f *jen.File) {
 		g.Var().Id("w").Qual(runtimePath, "Words")
 		g.Id("w").Dot("Grow").Call(jen.Id("room").Call(jen.Id("r")))
 		g.Line()
-		b := argvBuilder{}
+		words := []word{}
 		if p.programWord() {
-			b.constants = append(b.constants, literal(p.spec.Program.Name))
+			words = append(words, word{pieces: []piece{{text: p.spec.Program.Name}}})
 		}
-		for _, l := range p.lines {
-			b.line(l)
-		}
-		b.flush()
-		for _, c := range b.out {
+		for _, c := range argvBody(merged(words, p.lines)) {
 			g.Add(c)
 		}
 		g.Line()
@@ -33,50 +31,47 @@ func (p *pkg) argvFile(f *jen.File) {
 		Params(jen.List(jen.Id("words"), jen.Id("bytes")).Int()).Block(p.room()...)
 }
 
-// argvBuilder collects statements; words that always stand are gathered into one call.
-type argvBuilder struct {
-	out       []jen.Code
-	constants []jen.Code
-}
-
-func (b *argvBuilder) flush() {
-	if len(b.constants) != 0 {
-		b.out = append(b.out, add("w", b.constants))
-		b.constants = nil
-	}
-}
-
-func (b *argvBuilder) line(l line) {
-	if l.constant() {
-		for _, w := range l.words {
-			whole, _ := w.whole()
-			b.constants = append(b.constants, whole)
+func argvBody(all []line) []jen.Code {
+	var out []jen.Code
+	write := func(l line) []jen.Code { return writeWords("w", l.words, nil) }
+	for from := 0; from < len(all); {
+		to := from
+		for to < len(all) && !all[to].spread() {
+			to++
 		}
-		return
+		out = append(out, grouped(all[from:to], write)...)
+		if to < len(all) {
+			out = append(out, all[to].addAll()...)
+			to++
+		}
+		from = to
 	}
-	b.flush()
-	switch {
-	case l.entry.Each != "":
-		b.out = append(b.out, l.eachKind(func(k line) []jen.Code { return writeWords("w", k.words, nil) })...)
-	case len(l.words) == 0:
-	case l.spread():
-		b.out = append(b.out, l.addAll()...)
-	default:
-		b.out = append(b.out, l.wrap(writeWords("w", l.words, nil))...)
-	}
+	return out
 }
 
-// constant is true for a line that stands in every argv and needs no composing.
-func (l line) constant() bool {
-	if l.asked != nil || l.when != nil || l.subject.list != "" || len(l.words) == 0 {
-		return false
-	}
-	for _, w := range l.words {
-		if _, ok := w.whole(); !ok {
-			return false
+// merged gives the lines with the words of those that stand one after the other under one condition in one line, after the words of
+// first: the builder then needs fewer calls, and reads as a person writes it.
+func merged(first []word, all []line) []line {
+	out := []line{{words: first}}
+	for _, l := range all {
+		last := &out[len(out)-1]
+		if len(l.words) == 0 && l.entry.Each == "" {
+			continue
 		}
+		if l.entry.Each == "" && last.entry.Each == "" && l.subject.list == "" && last.subject.list == "" &&
+			source(l.condition()) == source(last.condition()) {
+			last.words = append(slices.Clip(last.words), l.words...)
+			continue
+		}
+		if l.entry.Each != "" {
+			l.spell = slices.Clone(l.spell)
+			for i := range l.spell {
+				l.spell[i].lines = merged(nil, l.spell[i].lines)
+			}
+		}
+		out = append(out, l)
 	}
-	return true
+	return out
 }
 
 // spread is true for a line that gives the items of a list of strings as they are.
@@ -89,6 +84,7 @@ func (l line) spread() bool {
 		w.pieces[0].value.typ == goString && w.pieces[0].when == nil
 }
 
+// addAll writes such a line.
 func (l line) addAll() []jen.Code {
 	list := expr(l.subject.list)
 	if l.entry.Pick == spec.PickRest {
@@ -125,30 +121,51 @@ func writeWords(collector string, words []word, reveal func(operand) *jen.Statem
 	return out
 }
 
-// compose writes one word piece by piece: a chain of calls, cut where a piece has a condition.
+// composed writes one word piece by piece into w and leaves it there.
+func composed(word word) []jen.Code {
+	code := compose("w", word, nil)
+	return code[:len(code)-1]
+}
+
+// compose writes one word piece by piece: a chain of calls, cut where a piece has a condition. The last statement ends the word.
 func compose(collector string, w word, reveal func(operand) *jen.Statement) []jen.Code {
 	var out []jen.Code
+	var condition *jen.Statement // of what chain holds
 	chain := jen.Id(collector)
 	empty := true
 	cut := func() {
-		if !empty {
+		switch {
+		case empty:
+		case condition != nil:
+			out = append(out, jen.If(condition).Block(chain))
+		default:
 			out = append(out, chain)
 		}
-		chain, empty = jen.Id(collector), true
+		chain, empty, condition = jen.Id(collector), true, nil
 	}
 	for i, p := range w.pieces {
 		if p.value != nil && p.value.private && reveal != nil && i == len(w.pieces)-1 {
 			cut()
 			return append(out, reveal(*p.value))
 		}
-		if p.when != nil {
+		if source(p.condition()) != source(condition) {
 			cut()
-			out = append(out, jen.If(p.when.nonZero()).Block(p.appendTo(jen.Id(collector), w.csv)))
-			continue
 		}
+		condition = p.condition()
 		chain, empty = p.appendTo(chain, w.csv), false
 	}
+	if condition != nil {
+		cut()
+	}
 	return append(out, chain.Dot("End").Call())
+}
+
+// condition is when the piece stands; nil for always.
+func (p piece) condition() *jen.Statement {
+	if p.when == nil {
+		return nil
+	}
+	return p.when.nonZero()
 }
 
 // appendTo writes the piece at the end of chain.

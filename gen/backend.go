@@ -240,6 +240,7 @@ func (p *pkg) engineDefinition(c *composite) {
 	}
 	c.add("EndpointEnv", texts(endpoints))
 	c.add("Sockets", texts(s.Engine.Default))
+	c.flag("Contexts", s.Engine.Contexts)
 	c.text("Program", s.Program.Name)
 	c.text("Override", p.override())
 	c.add("Probe", texts(s.Probe.Launch))

@@ -13,13 +13,9 @@ import (
 // createFile writes create.go: the pure builder of an engine's create request.
 func (p *pkg) createFile(f *jen.File) error {
 	b := createBuilder{api: p.api}
-	var body []jen.Code
-	for _, l := range p.lines {
-		code, err := b.line(l)
-		if err != nil {
-			return err
-		}
-		body = append(body, code...)
+	body, err := b.lines(p.lines)
+	if err != nil {
+		return err
 	}
 	f.Comment("// create builds the engine's create request that makes the container argv describes. It is pure: it reads r and nothing else.")
 	f.Func().Id("create").Params(jen.Id("r").Op("*").Qual(runtimePath, "Request")).Op("*").Qual(enginePath, "CreateRequest").
@@ -27,6 +23,9 @@ func (p *pkg) createFile(f *jen.File) error {
 			g.Id("c").Op(":=").Qual(enginePath, "NewCreateRequest").Call(jen.Id("r"))
 			for _, m := range b.made {
 				g.Add(m)
+			}
+			if b.composes {
+				g.Var().Id("w").Qual(runtimePath, "Words")
 			}
 			g.Line()
 			for _, c := range body {
@@ -43,25 +42,20 @@ type createBuilder struct {
 	// made are the statements that make the maps that are written to; maps are the paths they are for.
 	made []jen.Code
 	maps map[string]bool
+	// composes: some text is composed in w.
+	composes bool
 }
 
-func (b *createBuilder) line(l line) ([]jen.Code, error) {
-	if l.entry.Each != "" {
-		var failed error
-		code := l.eachKind(func(k line) []jen.Code {
-			c, err := b.bindings(k)
-			if err != nil && failed == nil {
-				failed = err
-			}
-			return c
-		})
-		return code, failed
-	}
-	code, err := b.bindings(l)
-	if err != nil || len(code) == 0 {
-		return nil, err
-	}
-	return l.wrap(code), nil
+func (b *createBuilder) lines(all []line) ([]jen.Code, error) {
+	var failed error
+	code := grouped(all, func(l line) []jen.Code {
+		c, err := b.bindings(l)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return c
+	})
+	return code, failed
 }
 
 func (b *createBuilder) bindings(l line) ([]jen.Code, error) {
@@ -71,7 +65,9 @@ func (b *createBuilder) bindings(l line) ([]jen.Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, code)
+		b.composes = b.composes || len(b.api.before) != 0
+		out = append(append(out, b.api.before...), code)
+		b.api.before = nil
 	}
 	return out, nil
 }
@@ -104,14 +100,14 @@ func (b *createBuilder) binding(l line, binding spec.Binding) (jen.Code, error) 
 			return nil, err
 		}
 		if binding.Op == spec.OpKeyAdd {
-			return b.keyAdd(l, binding, field.Index(key), m.Elem())
+			return b.keyAdd(l, binding, field.Clone().Index(key), m.Elem())
 		}
 		if binding.Value == nil {
 			zero, err := b.zero(binding, m.Elem())
-			return field.Index(key).Op("=").Add(zero), err
+			return field.Clone().Index(key).Op("=").Add(zero), err
 		}
 		v, err := b.api.value(l, binding.Value, m.Elem())
-		return field.Index(key).Op("=").Add(v), err
+		return field.Clone().Index(key).Op("=").Add(v), err
 	default:
 		return nil, fmt.Errorf("%s: api: operation %q has no code", binding.Pos, binding.Op)
 	}

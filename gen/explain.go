@@ -17,30 +17,20 @@ func (p *pkg) explainFile(f *jen.File) {
 				g.Id("o").Dot("From").Call(literal(p.spec.Program.Pos.Spec()), jen.Lit(""), jen.Lit(""))
 				g.Add(add("o", []jen.Code{literal(p.spec.Program.Name)}))
 			}
-			for _, l := range p.lines {
-				for _, c := range l.explain() {
-					g.Add(c)
-				}
+			for _, c := range grouped(p.lines, line.explain) {
+				g.Add(c)
 			}
 			g.Line()
 			g.Return(jen.Id("o").Dot("Explained").Call())
 		})
 }
 
+// explain writes the words of one line with their origin.
 func (l line) explain() []jen.Code {
-	body := func(k line) []jen.Code {
-		if len(k.words) == 0 {
-			return nil
-		}
-		return append([]jen.Code{k.from()}, writeWords("o", k.words, k.reveal)...)
-	}
-	if l.entry.Each != "" {
-		return l.eachKind(body)
-	}
 	if len(l.words) == 0 {
 		return nil
 	}
-	return l.wrap(body(l))
+	return append([]jen.Code{l.from()}, writeWords("o", l.words, l.reveal)...)
 }
 
 // from writes the call that names the origin of the line's words.

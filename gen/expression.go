@@ -48,7 +48,6 @@ const (
 	goUint16          // uint16
 	goUint32          // uint32
 	goUint64          // uint64
-	goFileMode        // fs.FileMode
 	goAddr            // netip.Addr
 	goDuration        // time.Duration
 )
@@ -96,7 +95,7 @@ func (o operand) compose(w *jen.Statement) *jen.Statement {
 	case o.typ == goDuration:
 		return w.Dot("Int").Call(jen.Qual(runtimePath, "Seconds").Call(expr(o.expr)))
 	case o.format == spec.FormatOctal:
-		return w.Dot("Octal").Call(o.permission())
+		return w.Dot("Octal").Call(expr(o.expr))
 	case o.format == spec.FormatCPUs:
 		return w.Dot("Decimal").Call(expr(o.expr), jen.Id("1e9"))
 	case o.typ == goUint64:
@@ -106,14 +105,6 @@ func (o operand) compose(w *jen.Statement) *jen.Statement {
 	default:
 		return w.Dot("Int").Call(jen.Int64().Call(expr(o.expr)))
 	}
-}
-
-// permission is the value of an octal format as uint32.
-func (o operand) permission() *jen.Statement {
-	if o.typ == goFileMode {
-		return jen.Uint32().Call(expr(o.expr).Dot("Perm").Call())
-	}
-	return expr(o.expr)
 }
 
 // room is how many bytes the composed value takes: constant, and where the value is text, the expression of its length.

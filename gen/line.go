@@ -112,6 +112,10 @@ func newEach(l line) (line, error) {
 		if err != nil {
 			return line{}, err
 		}
+		for i := range inner {
+			// The loop and the switch say already that such a mount is asked for.
+			inner[i].subject.list, inner[i].asked = "", nil
+		}
 		l.spell = append(l.spell, spelling{constant: constant, lines: inner})
 	}
 	l.subject.list, l.subject.item = "r.Mounts", "m"
@@ -133,7 +137,7 @@ func (l *line) bind() error {
 		if i == 0 {
 			l.name, l.subject = name, s
 		}
-		condition := s.condition()
+		condition := s.given()
 		switch {
 		case condition == nil:
 			always = true
@@ -155,8 +159,8 @@ func (l *line) bind() error {
 	return nil
 }
 
-// condition is when the subject is asked for; nil for always.
-func (s subject) condition() *jen.Statement {
+// given is when the subject is asked for; nil for always.
+func (s subject) given() *jen.Statement {
 	switch {
 	case s.list != "":
 		return jen.Len(expr(s.list)).Op("!=").Lit(0)

@@ -9,25 +9,71 @@ import (
 	"github.com/sbxkit/sbxkit/spec"
 )
 
-// wrap puts body, which writes a line once, under the line's condition or into its loop.
-func (l line) wrap(body []jen.Code) []jen.Code {
-	condition := l.asked
-	if l.when != nil {
-		condition = l.when.nonZero()
-		if l.asked != nil && l.subject.list == "" {
-			condition = l.asked.Clone().Op("&&").Add(condition)
+// grouped writes lines, each under its condition or in its loop, in order; lines that follow each other under the same condition share
+// it. body writes what one line does once, and may give nothing.
+func grouped(all []line, body func(line) []jen.Code) []jen.Code {
+	var out []jen.Code
+	for i := 0; i < len(all); {
+		first := all[i]
+		if first.entry.Each != "" {
+			out = append(out, first.eachKind(body)...)
+			i++
+			continue
+		}
+		condition := first.condition()
+		var inner []jen.Code
+		for ; i < len(all) && all[i].sharesWith(first, condition); i++ {
+			inner = append(inner, body(all[i])...)
+			if first.subject.list != "" {
+				i++
+				break
+			}
+		}
+		if len(inner) != 0 {
+			out = append(out, first.wrap(condition, inner)...)
 		}
 	}
+	return out
+}
+
+// condition is when the line's words stand; nil for always, and for a line that repeats and stands for every item.
+func (l line) condition() *jen.Statement {
 	switch {
-	case l.subject.list != "" && l.when != nil:
-		return l.repeat([]jen.Code{jen.If(condition).Block(body...)})
-	case l.subject.list != "":
-		return l.repeat(body)
-	case condition != nil:
-		return []jen.Code{jen.If(condition.Clone()).Block(body...)}
+	case l.subject.list != "" && l.when == nil:
+		return nil
+	case l.subject.list != "" || l.asked == nil && l.when != nil:
+		return l.when.nonZero()
+	case l.when != nil:
+		return l.asked.Clone().Op("&&").Add(l.when.nonZero())
 	default:
-		return body
+		return l.asked
 	}
+}
+
+// sharesWith reports whether the line can stand in the same block as first.
+func (l line) sharesWith(first line, condition *jen.Statement) bool {
+	if l.entry.Each != "" || l.subject.list != first.subject.list {
+		return false
+	}
+	return source(l.condition()) == source(condition)
+}
+
+func source(s *jen.Statement) string {
+	if s == nil {
+		return ""
+	}
+	return s.GoString()
+}
+
+// wrap puts body under the condition, or into the loop of a line that repeats.
+func (l line) wrap(condition *jen.Statement, body []jen.Code) []jen.Code {
+	if condition != nil {
+		body = []jen.Code{jen.If(condition.Clone()).Block(body...)}
+	}
+	if l.subject.list != "" {
+		return l.repeat(body)
+	}
+	return body
 }
 
 // repeat puts body into the loop over the line's list. The index is i, the item the subject's; neither is declared where body and the
@@ -80,15 +126,7 @@ func mentions(body []jen.Code, identifier string) bool {
 func (l line) eachKind(body func(line) []jen.Code) []jen.Code {
 	var cases []jen.Code
 	for _, s := range l.spell {
-		var inner []jen.Code
-		for _, k := range s.lines {
-			b := body(k)
-			if k.when != nil {
-				b = []jen.Code{jen.If(k.when.nonZero()).Block(b...)}
-			}
-			inner = append(inner, b...)
-		}
-		if len(inner) != 0 {
+		if inner := grouped(s.lines, body); len(inner) != 0 {
 			cases = append(cases, jen.Case(jen.Qual(runtimePath, s.constant)).Block(inner...))
 		}
 	}

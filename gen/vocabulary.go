@@ -157,7 +157,7 @@ var mountKinds = map[string]string{
 
 var mountValues = map[string]operand{
 	"source": {expr: "m.Source"}, "target": {expr: "m.Target"}, "size": {expr: "m.Size", typ: goInt64},
-	"mode": {expr: "m.Mode", typ: goFileMode}, "descriptor": {expr: "m.Descriptor", typ: goInt},
+	"mode": {expr: "m.Permission()", typ: goUint32}, "descriptor": {expr: "m.Descriptor", typ: goInt},
 }
 
 // unspeakable are the names no word can spell: what they ask for is done before a request exists, or by the driver.
