@@ -15,9 +15,10 @@ type Definition struct {
 	// Engines are the engines this backend accepts, by the name the engine gives itself in GET /version, Components[0].Name ("Podman
 	// Engine"; Docker's own name there is "Engine", and is written "Docker Engine" here). Any other engine is Unsupported.
 	Engines []string
-	// EndpointEnv are the variables of the controller that name an endpoint, first set one wins. With DOCKER_HOST among them the tool is
-	// docker's, and the current docker context is asked after them.
+	// EndpointEnv are the variables of the controller that name an endpoint, first set one wins.
 	EndpointEnv []string
+	// Contexts is true where the tool keeps named endpoints (docker context): the current one is asked after EndpointEnv.
+	Contexts bool
 	// Sockets are the default places of the engine's socket, tried in order; a word that begins with $ is a variable, and an entry whose
 	// variable is not set is left out ("$XDG_RUNTIME_DIR/docker.sock", "/var/run/docker.sock").
 	Sockets []string

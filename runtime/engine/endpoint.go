@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -67,7 +66,7 @@ func (b *Backend) named(lookup func(string) (string, bool)) (endpoint, error) {
 			return endpoint{host: v, from: "the variable " + name}, nil
 		}
 	}
-	if slices.Contains(b.def.EndpointEnv, "DOCKER_HOST") {
+	if b.def.Contexts {
 		return currentContext(lookup)
 	}
 	return endpoint{}, nil

@@ -53,7 +53,7 @@ func (e underTest) definition() Definition {
 		},
 		Argv:    func(*runtime.Request) []string { return []string{"run"} },
 		Explain: func(*runtime.Request) []runtime.Word { return []runtime.Word{{Text: "run", Spec: "test.yaml:1"}} },
-		Create:  createByHand, Engines: []string{e.name}, EndpointEnv: []string{"DOCKER_HOST"}, Program: e.program,
+		Create:  createByHand, Engines: []string{e.name}, EndpointEnv: []string{"DOCKER_HOST"}, Contexts: true, Program: e.program,
 		Probe: []string{"true"}, Options: Options{Endpoint: e.endpoint},
 	}
 }
