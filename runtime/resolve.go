@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"os/exec"
 	"path"
 	"reflect"
@@ -558,16 +559,51 @@ func (r *resolver) network() error {
 			return denied(feature, "%s needs a private network, and this launch has network %s", feature, n.Mode)
 		}
 	}
+	n.Publish = slices.Clone(n.Publish)
 	for i := range n.Publish {
-		p := &n.Publish[i]
-		if p.Container < 1 || p.Container > 65535 || p.Host < 0 || p.Host > 65535 {
-			return denied("network.publish", "port %d:%d is out of range", p.Host, p.Container)
+		if err := n.Publish[i].settle(); err != nil {
+			return err
+		}
+	}
+	for _, name := range n.Aliases {
+		if !hostname.MatchString(name) {
+			return denied("network.aliases", "%q is not a host name (letters, digits, dots and hyphens)", name)
+		}
+	}
+	for _, h := range n.Hosts {
+		if !hostname.MatchString(h.Name) || !h.Address.IsValid() {
+			return denied("network.hosts", "%q at %s is not a host name and an address", h.Name, h.Address)
+		}
+	}
+	for _, server := range n.DNS {
+		if !server.IsValid() {
+			return denied("network.dns", "a name server has no address")
 		}
 	}
 	if n.Mode == NetworkEgress && !path.IsAbs(n.Socket) {
 		return denied("network.egress", "network egress needs the absolute path of the proxy's unix socket")
 	}
 	r.req.Network = n
+	return nil
+}
+
+// settle fills in what a published port leaves out: the host's loopback, never all of its addresses, and TCP.
+func (p *Port) settle() error {
+	if p.Container < 1 || p.Container > 65535 || p.Host < 0 || p.Host > 65535 {
+		return denied("network.publish", "port %d:%d is out of range", p.Host, p.Container)
+	}
+	if p.Address == "" {
+		p.Address = "127.0.0.1"
+	}
+	if _, err := netip.ParseAddr(p.Address); err != nil {
+		return denied("network.publish", "%q is not an IP address to publish port %d on", p.Address, p.Container)
+	}
+	if p.Protocol == "" {
+		p.Protocol = "tcp"
+	}
+	if p.Protocol != "tcp" && p.Protocol != "udp" {
+		return denied("network.publish", "port %d cannot be published for %q; use tcp or udp", p.Container, p.Protocol)
+	}
 	return nil
 }
 
@@ -613,6 +649,9 @@ func (r *resolver) limits() error {
 		c := *want
 		*f.of(&r.req.Limits) = &c
 		r.ask(f.name)
+	}
+	if r.req.Limits.Swap != nil && r.req.Limits.Memory == nil {
+		return denied("limits.swap", "swap is bounded together with memory, and there is no limits.memory").WithCure("set Limits.Memory too")
 	}
 	return nil
 }

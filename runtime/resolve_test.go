@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,12 @@ func TestResolveRefuses(t *testing.T) {
 		{name: "unknown mount kind", launch: Launch{Mounts: []Mount{{Kind: "magic", Target: "/b"}}}, kind: ErrDenied, feature: "mount"},
 		{name: "network not accepted", launch: Launch{Network: Network{Mode: NetworkEgress, Socket: "/s"}}, kind: ErrDenied, feature: "network.egress"},
 		{name: "publish without a private network", launch: Launch{Network: Network{Publish: []Port{{Container: 80}}}}, kind: ErrDenied, feature: "network.publish"},
+		{name: "publish on no address", launch: private(Network{Publish: []Port{{Container: 80, Address: "everywhere"}}}), kind: ErrDenied, feature: "network.publish"},
+		{name: "publish of no protocol", launch: private(Network{Publish: []Port{{Container: 80, Protocol: "sctp"}}}), kind: ErrDenied, feature: "network.publish"},
+		{name: "alias that is no name", launch: private(Network{Aliases: []string{"a,b"}}), kind: ErrDenied, feature: "network.aliases"},
+		{name: "host without an address", launch: private(Network{Hosts: []Host{{Name: "db"}}}), kind: ErrDenied, feature: "network.hosts"},
+		{name: "name server without an address", launch: private(Network{DNS: []netip.Addr{{}}}), kind: ErrDenied, feature: "network.dns"},
+		{name: "swap without memory", launch: Launch{Limits: Limits{Swap: AtMost(0)}}, kind: ErrDenied, feature: "limits.swap"},
 		{name: "limit above the policy's", launch: Launch{Limits: Limits{OpenFiles: AtMost(201)}}, kind: ErrDenied, feature: "limits.open-files"},
 		{name: "core above a default without a maximum", launch: Launch{Limits: Limits{Core: AtMost(1)}}, kind: ErrDenied, feature: "limits.core"},
 		{name: "soft above hard", launch: Launch{Limits: Limits{Stack: &Limit{Soft: 2, Hard: 1}}}, kind: ErrDenied, feature: "limits.stack"},
@@ -137,6 +144,27 @@ func TestResolveRefuses(t *testing.T) {
 				t.Fatalf("the error shows a value: %v", err)
 			}
 		})
+	}
+}
+
+// private is a launch into a private network.
+func private(n Network) Launch {
+	n.Mode = NetworkPrivate
+	return Launch{Network: n}
+}
+
+func TestPublishedPortsAreOnLoopbackUnlessSaidOtherwise(t *testing.T) {
+	given := []Port{{Container: 80}, {Address: "0.0.0.0", Host: 53, Container: 53, Protocol: "udp"}}
+	req, _, err := resolve(everything("engine"), private(Network{Publish: given}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Port{{Address: "127.0.0.1", Container: 80, Protocol: "tcp"}, {Address: "0.0.0.0", Host: 53, Container: 53, Protocol: "udp"}}
+	if !slices.Equal(req.Network.Publish, want) {
+		t.Errorf("got %+v, want %+v", req.Network.Publish, want)
+	}
+	if given[0].Address != "" {
+		t.Error("the launch was changed")
 	}
 }
 

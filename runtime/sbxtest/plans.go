@@ -94,8 +94,11 @@ func pin(b runtime.Backend, l runtime.Launch) []byte {
 	d := b.Describe()
 	identity := runtime.Identity{Backend: d.Name, Kind: d.Kind, Engine: "pinned", Version: "1", Program: "/usr/bin/" + d.Name, Flags: flags(d)}
 	image := &runtime.ImageFacts{Ref: "pinned.example/image:1", Workdir: "/", Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
-	if d.Kind != "engine" {
+	switch {
+	case d.Kind != "engine":
 		image = nil
+	case l.Image.Ref == "" && d.Policy.Image.Ref == "":
+		l.Image.Ref = image.Ref
 	}
 	req, dropped, err := runtime.Resolve(runtime.ResolveInput{
 		Description: d, Launch: &l, Environ: environ, Identity: identity, Image: image,
