@@ -76,6 +76,7 @@ require (
 )
 
 tool (
+	github.com/sbxkit/sbxkit/cmd/sbxgen
 	github.com/sbxkit/sbxkit/cmd/sbxvet
 	honnef.co/go/tools/cmd/staticcheck
 )

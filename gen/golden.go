@@ -30,11 +30,11 @@ func (p *pkg) planTestFile(f *jen.File) {
 	)
 }
 
-// plansFromPackage is the directory of the package's golden plans, relative to the package.
+// plansFromPackage is the file of the package's golden plans, relative to the package.
 func (p *pkg) plansFromPackage() string {
 	depth := 0
 	if dir := path.Join(p.out.Out, p.spec.Name); dir != "." {
 		depth = strings.Count(dir, "/") + 1
 	}
-	return strings.Repeat("../", depth) + path.Join(p.out.Plans, p.spec.Name)
+	return strings.Repeat("../", depth) + path.Join(p.out.Plans, p.spec.Name+".txtar")
 }

@@ -28,6 +28,7 @@ var environ = []string{
 func launches(d *runtime.Description) []pinned {
 	command := []string{"/bin/true"}
 	all := []pinned{
+		{"bare", runtime.Launch{Argv: command}},
 		{"command", runtime.Launch{Argv: []string{"/bin/echo", "two words", "--flag", "", "it's", "$HOME"}}},
 		{"command-starts-with-dash", runtime.Launch{Argv: []string{"--version", "--"}}},
 		{"script", runtime.Launch{Script: &runtime.Script{
