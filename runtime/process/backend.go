@@ -7,6 +7,7 @@ import (
 // Backend implements runtime.Backend for a process. It holds the spawner thread and the probe's cache; it is safe for concurrent use.
 type Backend struct {
 	def Definition
+	shared
 }
 
 var _ runtime.Backend = (*Backend)(nil)

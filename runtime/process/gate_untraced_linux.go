@@ -1,0 +1,141 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// Where ptrace is not permitted, nothing tells when a process has come to its gate or has become another program. Both are looked for,
+// with a growing pause: a sandbox takes milliseconds to build.
+const (
+	firstPause = 50 * time.Microsecond
+	lastPause  = 2 * time.Millisecond
+)
+
+// until calls see until it says so, the launcher ends, or the start is given up.
+func (s *start) until(see func() bool) (seen bool, err error) {
+	pause := firstPause
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for !see() {
+		select {
+		case <-timer.C:
+		case <-s.exited:
+			return see(), nil
+		case <-s.ctx.Done():
+			return false, runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
+		}
+		pause = min(pause*5/4, lastPause)
+		timer.Reset(pause)
+	}
+	return true, nil
+}
+
+// untraced holds the first process at the gate, and reads what the exec stop would have shown right after exec.
+func (s *start) untraced() error {
+	at, err := s.until(s.atGate)
+	if err != nil {
+		return err
+	}
+	if !at {
+		return s.launcherFailed()
+	}
+	if err := s.held(s.firstPID, runtime.WhenHeld); err != nil {
+		return err
+	}
+	reason := s.judge(s.firstPID)
+	s.skipLauncherText()
+	s.begin()
+	if err := s.release(); err != nil {
+		return runtime.Fail(runtime.Setup, "%w", err)
+	}
+	become, err := s.until(s.hasBecome)
+	if err != nil {
+		return err
+	}
+	if !become {
+		// Ended before it could be looked at; whether it ran is the launcher's to say.
+		code, told, err := s.status.exitCode()
+		if err != nil {
+			return runtime.Fail(runtime.Uncertain, "%w", err)
+		}
+		if !told {
+			return s.neverRan(reason, true)
+		}
+		s.told = &code
+		s.missed(runtime.WhenAfterExec)
+	} else if err := s.atExec(s.commandPID, runtime.WhenAfterExec); err != nil {
+		return err
+	}
+	s.ran = true
+	s.read()
+	return nil
+}
+
+// atGate reports whether the first process waits at the gate: it has built the sandbox, and it sleeps reading a pipe, of which it has
+// no other (proc_pid_wchan(5)). Where the kernel does not say what a process waits for, having no privilege left and sleeping is taken
+// for it: the launcher gives up its privileges right before.
+func (s *start) atGate() bool {
+	base := "/proc/" + strconv.Itoa(s.firstPID)
+	var buf [2048]byte
+	w, err := readProc(base+"/wchan", buf[:])
+	if err == nil && len(w) > 1 {
+		return bytes.HasSuffix(w, []byte("pipe_read")) || bytes.HasSuffix(w, []byte("pipe_wait"))
+	}
+	b, err := readProc(base+"/status", buf[:])
+	return err == nil && bytes.Contains(b, []byte("\nState:\tS")) && bytes.Contains(b, []byte("\nCapEff:\t0000000000000000\n"))
+}
+
+// hasBecome reports whether the command has been executed: the process, or the child that the first process has forked for it, runs
+// another program than the launcher.
+func (s *start) hasBecome() bool {
+	if s.command < 0 {
+		if !s.namespace {
+			if err := s.commandIs(s.firstPID); err != nil {
+				return false
+			}
+		} else {
+			pid := onlyChild(s.firstPID)
+			if pid == 0 || s.commandIs(pid) != nil {
+				return false
+			}
+		}
+	}
+	var launcher, now unix.Stat_t
+	if unix.Stat("/proc/"+strconv.Itoa(s.launcher.pid)+"/exe", &launcher) != nil || unix.Stat("/proc/"+strconv.Itoa(s.commandPID)+"/exe", &now) != nil {
+		return false
+	}
+	return launcher.Ino != now.Ino || launcher.Dev != now.Dev
+}
+
+// onlyChild gives the first child of a process, 0 where it has none.
+func onlyChild(pid int) int {
+	p := strconv.Itoa(pid)
+	var buf [256]byte
+	b, err := readProc("/proc/"+p+"/task/"+p+"/children", buf[:])
+	if errors.Is(err, os.ErrNotExist) {
+		// A kernel without CONFIG_PROC_CHILDREN.
+		all, err := processes(func(_ int, s procStat) bool { return s.ppid == pid })
+		if err == nil && len(all) > 0 {
+			return all[0].id.PID
+		}
+		return 0
+	}
+	if err != nil {
+		return 0
+	}
+	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte(" "))
+	n, err := strconv.Atoi(string(first))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,186 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// The processes of a run that no namespace ends are found by their session, which we made for the run and nobody else can join
+// (setsid(2)), and by their parents.
+
+// member is a process found in /proc, held by a pidfd.
+type member struct {
+	id   runtime.ProcessIdentity
+	stat procStat
+}
+
+// processes lists every process of /proc that keep wants. A process that ends meanwhile is left out.
+func processes(keep func(pid int, s procStat) bool) ([]member, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var out []member
+	for _, n := range names {
+		pid, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		s, err := readStat(pid)
+		if err != nil || !keep(pid, s) {
+			continue
+		}
+		out = append(out, member{runtime.ProcessIdentity{PID: pid, StartTime: s.startTime, BootID: bootID()}, s})
+	}
+	return out, nil
+}
+
+// sweepTree kills every process whose session is one of sessions or that descends from one of roots, and what they start meanwhile. A
+// child that made its own session is found as long as its parent lives; so parents are stopped first and killed last. It gives how many it
+// killed and which still stand after it looked again.
+func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.ProcessIdentity, err error) {
+	self := os.Getpid()
+	own, err := unix.Getsid(0)
+	if err != nil {
+		return 0, nil, err
+	}
+	for range sweepRounds {
+		all, err := processes(func(int, procStat) bool { return true })
+		if err != nil {
+			return killed, nil, err
+		}
+		byPID := make(map[int]procStat, len(all))
+		for _, m := range all {
+			byPID[m.id.PID] = m.stat
+		}
+		ours := func(pid int) bool {
+			for range 256 {
+				s, ok := byPID[pid]
+				if !ok || pid == self || pid <= 1 {
+					return false
+				}
+				if roots[pid] || sessions[s.session] {
+					return true
+				}
+				pid = s.ppid
+			}
+			return false
+		}
+		var live []member
+		for _, m := range all {
+			if m.stat.state != 'Z' && ours(m.id.PID) {
+				live = append(live, m)
+			}
+		}
+		left = nil
+		for _, m := range live {
+			left = append(left, m.id)
+		}
+		if len(live) == 0 {
+			return killed, nil, nil
+		}
+		var held []int
+		for _, m := range live {
+			fd, err := openIdentity(m.id)
+			if err != nil {
+				continue
+			}
+			held = append(held, fd)
+			// Its children become findable by it: it cannot start another one now.
+			signalPidfd(fd, unix.SIGSTOP)
+			if m.stat.session > 0 && m.stat.session != own {
+				sessions[m.stat.session] = true
+			}
+			roots[m.id.PID] = true
+		}
+		again, err := processes(func(pid int, s procStat) bool { return s.state != 'Z' && (sessions[s.session] || roots[s.ppid]) })
+		if err == nil {
+			for _, m := range again {
+				if fd, err := openIdentity(m.id); err == nil {
+					held = append(held, fd)
+				}
+			}
+		}
+		for _, fd := range held {
+			if signalPidfd(fd, unix.SIGKILL) == nil {
+				killed++
+			}
+		}
+		// Looking again finds what they started, not them.
+		awaitEnds(held, sweepPatience)
+		for _, fd := range held {
+			unix.Close(fd)
+		}
+	}
+	return killed, left, nil
+}
+
+// awaitEnds waits until the processes of all pidfds have ended, at most for patience.
+func awaitEnds(fds []int, patience time.Duration) {
+	limit := time.Now().Add(patience)
+	for _, fd := range fds {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		for {
+			left := time.Until(limit)
+			if left <= 0 {
+				return
+			}
+			if _, err := unix.Poll(p, int(left.Milliseconds())+1); !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+	}
+}
+
+// sweepPatience is how long a killed process may take to end: one that the kernel holds in a call that cannot be interrupted is left.
+const sweepPatience = 2 * time.Second
+
+// sweepRounds bounds how often a sweep looks again for what was started while it looked.
+const sweepRounds = 8
+
+// markedAs finds the processes whose first word is name: a launcher that was started and not yet recorded when its controller died.
+func markedAs(name string) ([]member, error) {
+	var buf [256]byte
+	return processes(func(pid int, s procStat) bool {
+		if s.state == 'Z' {
+			return false
+		}
+		b, err := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", buf[:])
+		if err != nil {
+			return false
+		}
+		first, _, _ := strings.Cut(string(b), "\x00")
+		return first == name
+	})
+}
+
+// stopSignal stops a process and waits until the kernel says so, so that it can start nothing more.
+func stopAndWait(pid, pidfd int) error {
+	if err := signalPidfd(pidfd, unix.SIGSTOP); err != nil {
+		return err
+	}
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+func appendFDPath(b []byte, fd int) []byte {
+	return strconv.AppendInt(append(b, "/proc/self/fd/"...), int64(fd), 10)
+}
