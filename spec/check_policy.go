@@ -195,24 +195,7 @@ func (c *checker) amount(r raw, term Term, what string) (uint64, bool) {
 	if !r.given() {
 		return 0, false
 	}
-	n, ok, want := uint64(0), false, "a whole number"
-	switch term.Values[0].Format {
-	case FormatBytes:
-		n, ok = parseSize(r.Text)
-		want = "bytes, as 65536 or 64KiB"
-	case FormatSeconds:
-		want = "whole seconds, as 90s or 10m"
-		if n, ok = parseCount(r.Text); !ok {
-			var d time.Duration
-			d, ok = parseDuration(r.Text)
-			n, ok = uint64(d/time.Second), ok && d%time.Second == 0
-		}
-	case FormatCPUs:
-		n, ok = parseCPUs(r.Text)
-		want = "a number of CPUs, as 1.5"
-	default:
-		n, ok = parseCount(r.Text)
-	}
+	n, want, ok := readAmount(term.Values[0].Format, r.Text)
 	if !ok {
 		c.errorf(r.Pos, "", "%s: %s is not %s", what, quote(r.Text), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sbxkit/sbxkit/generated/bwrap"
 	"github.com/sbxkit/sbxkit/generated/docker"
 	"github.com/sbxkit/sbxkit/generated/local"
+	"github.com/sbxkit/sbxkit/generated/podman"
 	sbx "github.com/sbxkit/sbxkit/runtime"
 )
 
@@ -18,6 +19,7 @@ var backends = []struct {
 }{
 	{"bwrap", func() (sbx.Backend, error) { return bwrap.New(bwrap.Options{}) }},
 	{"docker", func() (sbx.Backend, error) { return docker.New(docker.Options{}) }},
+	{"podman", func() (sbx.Backend, error) { return podman.New(podman.Options{}) }},
 	{"local", func() (sbx.Backend, error) { return local.New(local.Options{}) }},
 }
 

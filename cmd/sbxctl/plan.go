@@ -24,7 +24,7 @@ func planCommand(s streams) *cobra.Command {
 			if f.stdin == "pipe" {
 				l.Stdin.Reader = s.in
 			}
-			box, err := open(f.backend, f.state)
+			box, err := open(c.Context(), f.backend, f.state)
 			if err != nil {
 				return err
 			}

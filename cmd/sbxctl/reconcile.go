@@ -31,7 +31,7 @@ func psCommand(s streams) *cobra.Command {
 		Short: "List the runs of a state directory",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			j, err := openJournal(state)
+			j, err := openJournal(c.Context(), state)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func reconcileCommand(s streams) *cobra.Command {
 			reports := map[string]*sbx.ReconcileReport{}
 			failed := false
 			for _, name := range names {
-				box, err := open(name, state)
+				box, err := open(c.Context(), name, state)
 				if err != nil {
 					return err
 				}

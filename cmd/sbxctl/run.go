@@ -27,7 +27,7 @@ func runCommand(s streams) *cobra.Command {
 				l.Stdin.Reader = s.in
 			}
 			l.Stdout, l.Stderr = s.out, s.err
-			box, err := open(f.backend, f.state)
+			box, err := open(c.Context(), f.backend, f.state)
 			if err != nil {
 				return err
 			}

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	sbx "github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/journal"
-	"github.com/sbxkit/sbxkit/runtime/stage"
 	"github.com/spf13/cobra"
 )
 
@@ -34,22 +34,25 @@ func stateDir(flag string) (string, error) {
 }
 
 // open makes the driver for the flags' backend and state directory.
-func open(backend, state string, opts ...sbx.Option) (*sbx.Sandbox, error) {
+func open(ctx context.Context, backend, state string, opts ...sbx.Option) (*sbx.Sandbox, error) {
 	b, err := newBackend(backend)
 	if err != nil {
 		return nil, err
 	}
-	j, err := openJournal(state)
+	j, err := openJournal(ctx, state)
 	if err != nil {
 		return nil, err
 	}
-	return newSandbox(b, append(opts, sbx.WithJournal(j), sbx.WithStager(stage.New()))...)
+	return newSandbox(b, append(opts, sbx.WithJournal(j))...)
 }
 
-func openJournal(state string) (sbx.Journal, error) {
+func openJournal(ctx context.Context, state string) (sbx.Journal, error) {
 	dir, err := stateDir(state)
 	if err != nil {
 		return nil, err
 	}
-	return journal.Open(dir)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, sbx.Fail(sbx.Setup, "making the place of the state directory: %w", err).At(sbx.StepPrepare).WithCure("give --state DIR")
+	}
+	return journal.Open(ctx, dir)
 }

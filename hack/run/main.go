@@ -95,7 +95,7 @@ func run(ctx context.Context, out io.Writer) (bool, error) {
 // play runs the job and the forbidden ones on one backend.
 func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, image string) (row, error) {
 	r := row{name: name}
-	box, err := s.sandbox(b)
+	box, err := s.sandbox(ctx, b)
 	if err != nil {
 		return r, err
 	}
@@ -148,8 +148,8 @@ func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, i
 	return r, nil
 }
 
-func (s *scene) sandbox(b sbx.Backend) (*sbx.Sandbox, error) {
-	j, err := journal.Open(filepath.Join(s.dir, "state"))
+func (s *scene) sandbox(ctx context.Context, b sbx.Backend) (*sbx.Sandbox, error) {
+	j, err := journal.Open(ctx, filepath.Join(s.dir, "state"))
 	if err != nil {
 		return nil, err
 	}
