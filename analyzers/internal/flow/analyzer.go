@@ -47,6 +47,9 @@ type Result struct {
 	touched int
 	steps   int
 
+	pending   []pendingValue
+	pendingAt map[ssa.Value]int
+
 	globals    map[*ssa.Global][]ssa.Instruction
 	fields     map[*types.Var][]*ssa.Store
 	fieldMemo  map[*types.Var]Value
@@ -58,7 +61,10 @@ type Result struct {
 	named      map[string][]method
 	hidden     []hiddenMethod
 	byType     map[string]map[string]Callee
-	uses       map[*ssa.Function][]*Use
+	starters   map[string]bool
+
+	candidateMemo map[candidateKey][]Callee
+	uses          map[*ssa.Function][]*Use
 }
 
 // Lock takes the result for one rule alone until the returned function is called.
@@ -75,6 +81,7 @@ func run(pass *analysis.Pass) (any, error) {
 		memo:       make(map[ssa.Value]Value),
 		active:     make(map[ssa.Value]int),
 		touched:    1 << 30,
+		pendingAt:  make(map[ssa.Value]int),
 		fieldMemo:  make(map[*types.Var]Value),
 		objects:    make(map[string]*types.Func),
 		sums:       make(map[*ssa.Function]*Summary),
@@ -82,6 +89,8 @@ func run(pass *analysis.Pass) (any, error) {
 		callers:    make(map[*ssa.Function]map[*ssa.Function]bool),
 		importMemo: make(map[*types.Func]*Summary),
 		uses:       make(map[*ssa.Function][]*Use),
+
+		candidateMemo: make(map[candidateKey][]Callee),
 	}
 	if directive.Standard(pass) {
 		return r, nil

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"go/types"
-	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -150,39 +149,60 @@ func (r *Result) implementations(call *ssa.CallCommon) []Callee {
 	if !ok {
 		return nil // a type parameter
 	}
-	var out []Callee
-	known := r.Value(call.Value)
-	exact := len(known) > 0
-	for _, a := range known {
-		if a.Kind == Struct && a.Text != "" {
-			if c, ok := r.methodOf(a.Text, call.Method.Name()); ok {
-				out = append(out, c)
-				continue
-			}
-		}
-		if a.Kind != Nil {
-			exact = false
-		}
+	all := r.candidates(iface, call.Method.Name())
+	if len(all) < 2 {
+		// Not worth the trouble of finding out what the value is.
+		return all
 	}
-	if exact && len(out) > 0 {
+	var out []Callee
+	for _, a := range r.Value(call.Value) {
+		if a.Kind == Nil {
+			continue
+		}
+		c, ok := Callee{}, false
+		if a.Kind == Struct && a.Text != "" {
+			c, ok = r.methodOf(a.Text, call.Method.Name())
+		}
+		if !ok {
+			return all
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
+}
+
+// candidates returns the methods of that name of all types that implement the interface: of this package, and those of imported ones that have
+// a summary.
+func (r *Result) candidates(iface *types.Interface, name string) []Callee {
+	k := candidateKey{iface, name}
+	if out, ok := r.candidateMemo[k]; ok {
 		return out
 	}
-	for _, m := range r.methodsNamed(call.Method.Name()) {
-		if !types.Implements(m.recv, iface) {
-			if p := types.NewPointer(m.recv); !types.Implements(p, iface) {
-				continue
-			}
+	var out []Callee
+	seen := make(map[string]bool)
+	for _, m := range r.methodsNamed(name) {
+		if seen[m.callee.Name] || !types.Implements(m.recv, iface) && !types.Implements(types.NewPointer(m.recv), iface) {
+			continue
 		}
-		if !slices.ContainsFunc(out, func(c Callee) bool { return c.Name == m.callee.Name }) {
-			out = append(out, m.callee)
-		}
+		seen[m.callee.Name] = true
+		out = append(out, m.callee)
 	}
-	for _, h := range r.hiddenNamed(call.Method.Name()) {
-		if h.fits(iface) && !slices.ContainsFunc(out, func(c Callee) bool { return c.Name == h.callee.Name }) {
+	for _, h := range r.hiddenNamed(name) {
+		if !seen[h.callee.Name] && h.fits(iface) {
+			seen[h.callee.Name] = true
 			out = append(out, h.callee)
 		}
 	}
+	r.candidateMemo[k] = out
 	return out
+}
+
+type candidateKey struct {
+	iface *types.Interface
+	name  string
 }
 
 // Args returns the arguments of the call as the callee's parameters see them: the receiver first.
@@ -214,17 +234,14 @@ func (r *Result) callResult(call *ssa.Call, i int) Value {
 		return unknown()
 	}
 	var out []Value
-	var args []Value
+	args := r.lazyArgs(&call.Call)
 	for _, c := range callees {
 		ret, known := r.returned(c, i)
 		if !known {
 			out = append(out, unknown())
 			continue
 		}
-		if args == nil {
-			args = r.Args(&call.Call)
-		}
-		out = append(out, substitute(ret, args, c.Free))
+		out = append(out, substituteLazy(ret, args, c.Free))
 	}
 	return join(out...)
 }
@@ -272,8 +289,33 @@ func lastInstr(b *ssa.BasicBlock) ssa.Instruction {
 	return b.Instrs[len(b.Instrs)-1]
 }
 
+// lazyArgs returns the arguments of the call by index, each computed when it is asked for.
+func (r *Result) lazyArgs(call *ssa.CallCommon) func(int) Value {
+	return func(i int) Value {
+		if call.IsInvoke() {
+			if i == 0 {
+				return r.eval(call.Value)
+			}
+			i--
+		}
+		if i >= len(call.Args) {
+			return nil
+		}
+		return r.eval(call.Args[i])
+	}
+}
+
 // substitute replaces parameters and free variables in v by the values they have at one call.
 func substitute(v Value, args, free []Value) Value {
+	return substituteLazy(v, func(i int) Value {
+		if i < len(args) {
+			return args[i]
+		}
+		return nil
+	}, free)
+}
+
+func substituteLazy(v Value, args func(int) Value, free []Value) Value {
 	if !v.Open() {
 		return v
 	}
@@ -281,16 +323,16 @@ func substitute(v Value, args, free []Value) Value {
 		if a.Kind != Param {
 			return nil, false
 		}
-		n := int(a.N)
-		from := args
-		if n >= FreeVar {
-			n -= FreeVar
-			from = free
+		var by Value
+		if n := int(a.N); n < FreeVar {
+			by = args(n)
+		} else if n -= FreeVar; n < len(free) {
+			by = free[n]
 		}
-		if n >= len(from) || len(from[n]) == 0 {
+		if len(by) == 0 {
 			return unknown(), true
 		}
-		return alongPath(from[n], a.Path), true
+		return alongPath(by, a.Path), true
 	})
 	return bound(out)
 }

@@ -21,7 +21,11 @@ func (r *Result) Value(v ssa.Value) Value {
 	if len(r.active) == 0 {
 		r.steps = 0
 	}
-	return r.eval(v)
+	v2 := r.eval(v)
+	if len(r.active) == 0 && r.steps > maxSteps {
+		r.memo[v] = v2
+	}
+	return v2
 }
 
 func (r *Result) eval(v ssa.Value) Value {
@@ -35,13 +39,17 @@ func (r *Result) eval(v ssa.Value) Value {
 		r.touched = min(r.touched, n)
 		return Value{{Kind: loop, N: int64(n)}}
 	}
+	if p, ok := r.pendingAt[v]; ok {
+		r.touched = min(r.touched, r.pending[p].touched)
+		return r.pending[p].value
+	}
 	r.steps++
 	if r.steps > maxSteps {
 		return unknown()
 	}
 	n := len(r.active)
 	r.active[v] = n
-	outer := r.touched
+	outer, mark := r.touched, len(r.pending)
 	r.touched = 1 << 30
 	val := r.base(v)
 	if hasStorage(v.Type()) {
@@ -49,16 +57,54 @@ func (r *Result) eval(v ssa.Value) Value {
 	}
 	delete(r.active, v)
 	val = bound(unloop(val, int64(n)))
-	if r.touched >= n {
-		// Nothing in it depends on a value that is still being computed.
-		if r.steps <= maxSteps {
-			r.memo[v] = val
-		}
+	touched := r.touched
+	r.touched = min(outer, touched)
+	if touched > n {
 		r.touched = outer
-	} else {
-		r.touched = min(outer, r.touched)
+	}
+	switch {
+	case touched >= n:
+		// Nothing depends on a value that is still being computed, and what waited for this one has it now.
+		r.touched = outer
+		r.memo[v] = val
+		for _, p := range r.pending[mark:] {
+			delete(r.pendingAt, p.v)
+			r.memo[p.v] = bound(fillLoop(p.value, int64(n), val))
+		}
+		r.pending = r.pending[:mark]
+	default:
+		for i := mark; i < len(r.pending); i++ {
+			r.pending[i].value = bound(fillLoop(r.pending[i].value, int64(n), val))
+			r.pending[i].touched = min(r.pending[i].touched, touched)
+		}
+		r.pendingAt[v] = len(r.pending)
+		r.pending = append(r.pending, pendingValue{v, val, touched})
 	}
 	return val
+}
+
+// A pendingValue is a value that mentions another which is still being computed. Every value is computed once: it waits here until the
+// outermost of those it mentions is known.
+type pendingValue struct {
+	v       ssa.Value
+	value   Value
+	touched int // the outermost value it mentions
+}
+
+// fillLoop replaces the mention of value n by what that turned out to be.
+func fillLoop(v Value, n int64, by Value) Value {
+	if !mentionsLoop(v, n) {
+		return v
+	}
+	if len(by) == 0 {
+		by = unknown()
+	}
+	return mapAlts(v, func(a Alt) (Value, bool) {
+		if a.Kind == loop && a.N == n {
+			return by, true
+		}
+		return nil, false
+	})
 }
 
 func hasStorage(t types.Type) bool {

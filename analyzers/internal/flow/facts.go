@@ -2,7 +2,6 @@ package flow
 
 import (
 	"cmp"
-	"go/ast"
 	"go/types"
 	"slices"
 	"strings"
@@ -212,12 +211,7 @@ func (r *Result) directSink(c Callee, args []Value) (Sink, bool) {
 
 // exportFacts publishes what importers of the package need.
 func (r *Result) exportFacts() {
-	generated := make(map[*ast.File]bool)
-	for _, f := range r.pass.Files {
-		if ast.IsGenerated(f) {
-			generated[f] = true
-		}
-	}
+	r.findStarters()
 	var hidden []HiddenMethod
 	for _, fn := range r.Funcs {
 		obj, ok := fn.Object().(*types.Func)
@@ -276,7 +270,7 @@ func (r *Result) exportable(fn *ssa.Function) *Summary {
 	}
 	results := fn.Signature.Results()
 	for i := range results.Len() {
-		if !carries(results.At(i).Type()) {
+		if t := results.At(i).Type(); !carries(t) && !r.returnsStarter(t) {
 			continue
 		}
 		v, ok := r.results(fn, i)
@@ -302,14 +296,32 @@ func carries(t types.Type) bool {
 		return carries(u.Elem())
 	case *types.Map:
 		return carries(u.Elem())
-	case *types.Signature, *types.Interface:
-		return types.TypeString(t, nil) != "error"
-	case *types.Pointer:
-		return structOf(t) != nil
-	case *types.Struct:
+	case *types.Signature:
 		return true
 	}
 	return false
+}
+
+// returnsStarter reports whether a result of type t may be something with a method that starts a program, or an exec.Cmd or a launch.
+func (r *Result) returnsStarter(t types.Type) bool {
+	if name := typeName(t); name == exectable.Cmd || name != "" && (r.starters[name] || r.Directives.Type(t).Launch) {
+		return true
+	}
+	if types.IsInterface(t) {
+		return len(r.starters) > 0 && types.TypeString(t, nil) != "error"
+	}
+	return false
+}
+
+// findStarters collects the types of the package whose methods have sinks.
+func (r *Result) findStarters() {
+	r.starters = make(map[string]bool)
+	for _, fn := range r.Funcs {
+		recv := fn.Signature.Recv()
+		if s := r.sums[fn]; recv != nil && s != nil && len(s.Sinks) > 0 {
+			r.starters[typeName(recv.Type())] = true
+		}
+	}
 }
 
 func (r *Result) exportVariables() {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sbxkit/sbxkit/analyzers/internal/exectable"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
 )
@@ -139,13 +140,12 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 	var args []Value
 	for _, c := range r.Callees(common) {
 		if c.Param != nil {
-			if args == nil {
-				args = r.Args(common)
+			if given := r.carried(common); given != nil {
+				add(&Use{
+					Sink: Sink{Kind: Call, What: "function value", Vals: append([]Value{{*c.Param}}, given...)},
+					Fn:   fn, Instr: call, Pos: posOf(call),
+				})
 			}
-			add(&Use{
-				Sink: Sink{Kind: Call, What: "function value", Vals: append([]Value{{*c.Param}}, args...)},
-				Fn:   fn, Instr: call, Pos: posOf(call),
-			})
 			continue
 		}
 		sum := r.summaryOf(c, fn)
@@ -165,6 +165,23 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 			*effects = append(*effects, e)
 		}
 	}
+}
+
+// carried returns the arguments of a call of an unknown function as far as they can matter to what it does; nil when none can.
+func (r *Result) carried(call *ssa.CallCommon) []Value {
+	out := make([]Value, len(call.Args))
+	any := false
+	for i, a := range call.Args {
+		out[i] = unknown()
+		if t := a.Type(); carries(t) || typeName(t) == exectable.Cmd || r.Directives.Type(t).Launch {
+			out[i] = r.Value(a)
+			any = any || out[i].Open() || r.interesting(out[i])
+		}
+	}
+	if !any {
+		return nil
+	}
+	return out
 }
 
 // visitLiteral adds what a function literal, or a method value, may do with the variables it takes along when anyone calls it.

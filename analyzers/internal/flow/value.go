@@ -66,6 +66,7 @@ const (
 	maxWide  = 24  // alternatives that are not plain constants
 	maxDepth = 7   // of nesting
 	maxElems = 128 // elements of a list
+	maxNodes = 600 // alternatives at all depths
 )
 
 func unknown() Value                    { return Value{{Kind: Unknown}} }
@@ -131,25 +132,6 @@ func (v Value) String() string {
 	var b strings.Builder
 	v.write(&b)
 	return b.String()
-}
-
-func (a Alt) depth() int {
-	d := 0
-	for _, e := range a.Elems {
-		d = max(d, e.depth())
-	}
-	for _, e := range a.Base {
-		d = max(d, e.depth())
-	}
-	return d + 1
-}
-
-func (v Value) depth() int {
-	d := 0
-	for _, a := range v {
-		d = max(d, a.depth())
-	}
-	return d
 }
 
 // join returns the union of the values, sorted, distinct and bounded.
@@ -559,12 +541,40 @@ func (a Alt) BaseName() (name string, ok bool) {
 	return name, true
 }
 
-// bound replaces parts of a value that nest too deep.
+// bound replaces parts of a value that nest too deep, or deeper parts when it is too large as a whole.
 func bound(v Value) Value {
-	if v.depth() <= maxDepth {
-		return v
+	d, n := v.measure()
+	if d > maxDepth {
+		v = cutAt(v, maxDepth)
+		d = maxDepth
+		_, n = v.measure()
 	}
-	return cutAt(v, maxDepth)
+	for n > maxNodes && d > 1 {
+		d--
+		v = cutAt(v, d)
+		_, n = v.measure()
+	}
+	if n > maxNodes+maxAlts {
+		return unknown()
+	}
+	return v
+}
+
+// measure returns the depth and the number of alternatives at all depths.
+func (v Value) measure() (depth, nodes int) {
+	for _, a := range v {
+		d := 0
+		for _, e := range a.Elems {
+			ed, en := e.measure()
+			d, nodes = max(d, ed), nodes+en
+		}
+		for _, e := range a.Base {
+			ed, en := e.measure()
+			d, nodes = max(d, ed), nodes+en
+		}
+		depth, nodes = max(depth, d+1), nodes+1
+	}
+	return depth, nodes
 }
 
 func cutAt(v Value, d int) Value {
@@ -576,7 +586,7 @@ func cutAt(v Value, d int) Value {
 	}
 	out := make([]Value, 0, len(v))
 	for _, a := range v {
-		if a.depth() > d {
+		if depth, _ := (Value{a}).measure(); depth > d {
 			elems := make([]Value, len(a.Elems))
 			for i, e := range a.Elems {
 				elems[i] = cutAt(e, d-1)
