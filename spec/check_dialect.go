@@ -55,8 +55,8 @@ func (c *checker) unknown(p Position, name string) {
 func (c *checker) dialect() {
 	d := &c.doc.Dialect
 	c.sentence(d.Because, "because")
+	c.missing("dialect", "write one, or extend a built-in spec")
 	if d.At.Line == 0 && !c.extending() {
-		c.errorf(c.doc.At, "or extend a built-in spec", "key \"dialect\" is missing")
 		return
 	}
 	met := make(map[string]Feature)

@@ -21,16 +21,14 @@ func (c *checker) identity() {
 	switch {
 	case c.extending() && kind != "" && kind != c.base.Kind:
 		c.errorf(d.Kind.Pos, "leave it out", "kind is that of the base, %s", c.base.Kind)
-	case !c.extending() && !d.Kind.given():
-		c.errorf(d.At, "it is one of "+strings.Join(kindSet, ", "), "key \"kind\" is missing")
 	case kind != "":
 		b.Kind = kind
 	}
+	c.missing("kind", "it is one of "+strings.Join(kindSet, ", "))
 	c.sentence(d.Summary, "summary")
+	c.missing("summary", "")
 	if d.Summary.given() {
 		b.Summary = d.Summary.Text
-	} else if !c.extending() {
-		c.errorf(d.At, "", "key \"summary\" is missing")
 	}
 	if d.Unsandboxed.given() {
 		if c.extending() && d.Unsandboxed.Value != c.base.Unsandboxed {
@@ -46,7 +44,7 @@ func (c *checker) identity() {
 func (c *checker) program() {
 	d := c.doc.Program
 	if d.At.Line == 0 {
-		if c.b.Kind == KindEngine && c.b.Program == nil {
+		if c.b.Kind == KindEngine && c.b.Program == nil && !c.keys["program"] {
 			c.errorf(c.doc.At, "it prints plans as a command line", "kind engine needs a program")
 		}
 		return
@@ -96,7 +94,7 @@ func (c *checker) program() {
 func (c *checker) engine() {
 	d := c.doc.Engine
 	if d.At.Line == 0 {
-		if c.b.Kind == KindEngine && c.b.Engine == nil {
+		if c.b.Kind == KindEngine && c.b.Engine == nil && !c.keys["engine"] {
 			c.errorf(c.doc.At, "", "kind engine needs an engine with names")
 		}
 		return

@@ -7,10 +7,8 @@ var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 1
 
 func (c *checker) lifecycle() {
 	d, l := &c.doc.Lifecycle, &c.b.Lifecycle
+	c.missing("lifecycle", "")
 	if d.At.Line == 0 {
-		if !c.extending() {
-			c.errorf(c.doc.At, "", "key \"lifecycle\" is missing")
-		}
 		return
 	}
 	if c.extending() {

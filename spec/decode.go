@@ -41,12 +41,22 @@ func (s *source) decode(n *yaml.Node, v reflect.Value, what string) {
 			s.wrong(n, what, "a list")
 			return
 		}
-		list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
-		for i, c := range n.Content {
-			s.decode(c, list.Index(i), what)
+		list := reflect.MakeSlice(v.Type(), 0, len(n.Content))
+		for _, c := range n.Content {
+			item := reflect.New(v.Type().Elem()).Elem()
+			s.decode(c, item, what)
+			if placed(item) {
+				list = reflect.Append(list, item)
+			}
 		}
 		v.Set(list)
 	}
+}
+
+// placed reports whether a struct was read: one of the wrong type was reported and is not to be looked at further.
+func placed(v reflect.Value) bool {
+	at := v.FieldByName("At")
+	return !at.IsValid() || at.Interface() != Position{}
 }
 
 func (s *source) object(n *yaml.Node, v reflect.Value, what string) {

@@ -115,8 +115,12 @@ func readOneOrMore[T any](s *source, n *yaml.Node, what string, out *[]T) {
 		s.decode(n, reflect.ValueOf(out).Elem(), what)
 		return
 	}
-	*out = make([]T, 1)
-	s.decode(n, reflect.ValueOf(out).Elem().Index(0), what)
+	var one T
+	item := reflect.ValueOf(&one).Elem()
+	s.decode(n, item, what)
+	if placed(item) {
+		*out = []T{one}
+	}
 }
 
 // argDoc is a value name, or a mapping with one of the keys of argObject.

@@ -49,8 +49,11 @@ func (l *loader) load(name, prefix string, data []byte, chain []string) *Backend
 	}
 	doc := new(document)
 	s.decode(root, reflect.ValueOf(doc).Elem(), "")
-	c := &checker{source: s, doc: doc, b: &Backend{File: name}, wanted: make(map[string]bool),
+	c := &checker{source: s, doc: doc, keys: make(map[string]bool), b: &Backend{File: name}, wanted: make(map[string]bool),
 		mounts: make(map[string]Position), knobSets: make(map[string]Position)}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		c.keys[root.Content[i].Value] = true
+	}
 	digests := [][]byte{data}
 	if doc.Extends.given() {
 		c.base = l.extend(s, doc.Extends, name, append(chain, prefix+name), &digests)
@@ -121,10 +124,19 @@ type checker struct {
 	// base is what the spec extends, nil for nothing.
 	base *Backend
 	b    *Backend
+	// keys are the file's top-level keys, whatever their values are.
+	keys map[string]bool
 	// wanted are vocabulary names a misspelled name most likely meant; they are not reported as missing on top.
 	wanted map[string]bool
 	// mounts and knobs are where this file's own are, by target and by what they set.
 	mounts, knobSets map[string]Position
+}
+
+// missing reports a key that a spec without a base must have.
+func (c *checker) missing(key, hint string) {
+	if !c.extending() && !c.keys[key] {
+		c.errorf(c.doc.At, hint, "key %q is missing", key)
+	}
 }
 
 func (c *checker) extending() bool { return c.base != nil }
