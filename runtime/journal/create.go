@@ -31,7 +31,10 @@ func (j *Journal) Create(ctx context.Context, r runtime.Record) (runtime.Journal
 		return fail(err)
 	}
 	e := &entry{j: j, id: r.Run.ID, lock: l, record: j.placed(r)}
-	if err := replace(dir, recordName, data, false); err != nil {
+	if err = replace(dir, recordName, data, false); err == nil {
+		err = reserve(dir, recordName)
+	}
+	if err != nil {
 		if left := e.Remove(); left != nil {
 			err = errors.Join(err, left)
 		}

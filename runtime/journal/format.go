@@ -54,13 +54,21 @@ func encode(r runtime.Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record: %w", err)
 	}
+	if b, err = encodeRaw(b); err != nil {
+		return nil, err
+	}
+	if len(b) > recordBytes {
+		return nil, fmt.Errorf("encoding the record: %d bytes are more than the %d a record may have", len(b), recordBytes)
+	}
+	return b, nil
+}
+
+// encodeRaw puts a record's own JSON into its envelope.
+func encodeRaw(b []byte) ([]byte, error) {
 	sum := sha256.Sum256(b)
-	b, err = json.Marshal(envelope{runtime.RecordVersion, hex.EncodeToString(sum[:]), b})
+	b, err := json.Marshal(envelope{runtime.RecordVersion, hex.EncodeToString(sum[:]), b})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record: %w", err)
-	}
-	if len(b) >= recordBytes {
-		return nil, fmt.Errorf("encoding the record: %d bytes are more than the %d a record may have", len(b), recordBytes)
 	}
 	return append(b, '\n'), nil
 }

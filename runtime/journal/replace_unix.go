@@ -10,10 +10,13 @@ import (
 )
 
 // replace makes data the content of dir/name, atomically for every reader. With sync both the content and the name are on disk when it
-// returns; without, a power failure may leave the old content, or a file that is not whole and is found out by its checksum.
+// returns. Without, a power failure may leave an older content, or a file that is not whole and is found out by its checksum; and the
+// file may end in line breaks that data does not have.
 func replace(dir, name string, data []byte, sync bool) error {
-	path := filepath.Join(dir, name)
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(filePerm))
+	if !sync {
+		return swap(dir, name, data)
+	}
+	f, err := renameio.NewPendingFile(filepath.Join(dir, name), renameio.WithTempDir(dir), renameio.WithStaticPermissions(filePerm))
 	if err != nil {
 		return err
 	}
@@ -22,15 +25,25 @@ func replace(dir, name string, data []byte, sync bool) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	if !sync {
-		// The library's own replacement always syncs, which costs more than a whole launch of a process.
-		if err := f.File.Close(); err != nil {
-			return err
-		}
-		return os.Rename(f.Name(), path)
-	}
 	if err := f.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// over writes data to a new file and renames that to dir/name.
+func over(dir, name string, data []byte) error {
+	f, err := renameio.NewPendingFile(filepath.Join(dir, name), renameio.WithTempDir(dir), renameio.WithStaticPermissions(filePerm))
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	// The library's own replacement always syncs.
+	if err := f.File.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, name))
 }

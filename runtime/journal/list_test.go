@@ -1,0 +1,101 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"testing"
+
+	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/journal"
+)
+
+// many fills a journal with n dead runs, by the files that one has.
+func many(tb testing.TB, n int) *journal.Journal {
+	tb.Helper()
+	base := tb.TempDir()
+	if i, err := os.Stat("/dev/shm"); err == nil && i.IsDir() {
+		if d, err := os.MkdirTemp("/dev/shm", "sbx-journal-test-"); err == nil { // quicker than a disk
+			tb.Cleanup(func() { os.RemoveAll(d) })
+			base = d
+		}
+	}
+	j, err := journal.Open(tb.Context(), filepath.Join(base, "state"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range n {
+		e, err := j.Create(tb.Context(), record(j, fmt.Sprintf("run-%d", i)))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return j
+}
+
+func TestAHundredThousandRecordsAreListedInBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes several seconds")
+	}
+	const n = 100_000
+	j := many(t, n)
+	var before, now goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	seen, peak := 0, uint64(0)
+	err := j.List(t.Context(), func(_ runtime.Record, live bool) error {
+		if live {
+			return errors.New("a dead run is live")
+		}
+		if seen++; seen%(n/20) == 0 {
+			goruntime.GC()
+			goruntime.ReadMemStats(&now)
+			peak = max(peak, now.HeapAlloc)
+		}
+		return nil
+	}, func(p string, err error) { t.Errorf("%s: %v", p, err) })
+	if err != nil || seen != n {
+		t.Fatalf("listed %d, %v", seen, err)
+	}
+	if grown := int64(peak) - int64(before.HeapAlloc); grown > 4<<20 {
+		t.Errorf("the listing held %d bytes", grown)
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	j := many(b, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := j.List(b.Context(), func(runtime.Record, bool) error { return nil }, func(p string, err error) { b.Errorf("%s: %v", p, err) }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/record")
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	for _, sync := range []bool{false, true} {
+		b.Run(fmt.Sprintf("sync=%v", sync), func(b *testing.B) {
+			j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "state"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			e, err := j.Create(b.Context(), record(j, "a"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			r := e.Record()
+			for b.Loop() {
+				if err := e.Update(r, sync); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
