@@ -8,7 +8,7 @@ import (
 
 // standMask decides the kind of a mask by what stands at its place.
 func (p *planner) standMask(r *request, s spot) error {
-	dir := s.mode.IsDir()
+	dir, below := s.mode.IsDir(), s
 	if r.over != nil {
 		s.state, dir = present, r.over.directory(p.host.looks())
 		if !p.host.looks() && r.over.fromHost() {
@@ -41,6 +41,9 @@ func (p *planner) standMask(r *request, s spot) error {
 	r.mode = 0
 	if dir {
 		r.mode = fs.ModeDir
+	}
+	if r.over != nil {
+		return p.standMount(r, below) // what it hides is not in the plan, so it stands there itself
 	}
 	return nil
 }

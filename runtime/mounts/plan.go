@@ -81,6 +81,7 @@ func Plan(in Input) (*Result, error) {
 		p.relink,
 		p.nameServers,
 		p.stand,
+		p.verify,
 		p.checkMasks,
 		p.findSockets,
 		p.noteWorktrees,

@@ -16,6 +16,7 @@ type request struct {
 	kind   runtime.MountKind
 	target string // as asked for, cleaned
 	place  string // target with every link on the way resolved inside
+	next   string // place, while places are being found
 	depth  int    // of place
 	source string // of a bind, device or socket: on the host, without links; of a symlink: its text
 	// mode is the type of the source; of a mask, what it hides.
@@ -24,7 +25,11 @@ type request struct {
 	link string
 	// over is what a mask at the same place hides.
 	over *request
-	gone bool
+	// beside is another request at the same place, while places are being found.
+	beside *request
+	// became is the request at the same place that stands for this one too.
+	became *request
+	gone   bool
 }
 
 // String names the request the way its owner knows it: origin, kind and paths.

@@ -14,22 +14,30 @@ func (p *planner) settle() error {
 	if err := p.merge(func(r *request) string { return r.target }); err != nil {
 		return err
 	}
+	var restless *request
 	for range maxRounds {
 		p.grow()
-		moved := false
+		restless = nil
 		err := p.live(func(r *request) error {
 			place, err := p.placeOf(r)
 			if err != nil {
 				return r.fail(runtime.Setup, "finding its place inside: %w", err)
 			}
-			moved = moved || place != r.place
-			r.place = place
+			if place != r.place {
+				restless = r
+			}
+			r.next = place
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if !moved {
+		for _, r := range p.requests {
+			if !r.gone {
+				r.place = r.next // not before all were found: they were found in the tree of the old places
+			}
+		}
+		if restless == nil {
 			if err := p.merge(func(r *request) string { return r.place }); err != nil {
 				return err
 			}
@@ -37,18 +45,35 @@ func (p *planner) settle() error {
 			return nil
 		}
 	}
-	return p.live(func(r *request) error {
-		if place, err := p.placeOf(r); err != nil || place != r.place {
-			return r.fail(runtime.Denied, "its place inside depends on links that other mounts move again and again").
-				WithCure("name targets without links")
-		}
-		return nil
-	})
+	return restless.fail(runtime.Denied, "its place inside depends on links that other mounts move again and again").
+		WithCure("name targets without links")
 }
 
 func (p *planner) placeOf(r *request) (string, error) {
 	s, err := p.insideWithout(r, r.target, r.kind != runtime.MountSymlink)
 	return s.path, err
+}
+
+// verify sees to it that every target, as asked for, leads in the finished tree to where its request stands: a mount can hide the very link
+// that its target was found by.
+func (p *planner) verify() error {
+	for _, r := range p.requests {
+		end := r
+		for end.became != nil {
+			end = end.became
+		}
+		if end.gone {
+			continue
+		}
+		asked := clean(r.m.Target)
+		s, err := p.inside(asked, end.kind != runtime.MountSymlink)
+		if err != nil || s.path != end.place {
+			other := p.coverOf(end.place)
+			return r.fail(runtime.Denied, "its target %q leads to %q only by a link that %s hides", asked, end.place, other).
+				WithCure("name the target %q", end.place)
+		}
+	}
+	return nil
 }
 
 // grow makes the tree out of the places.
@@ -59,7 +84,10 @@ func (p *planner) grow() {
 			continue
 		}
 		r.depth = depth(r.place)
-		if _, taken := p.tree[r.place]; !taken {
+		r.beside = nil
+		if first := p.tree[r.place]; first != nil {
+			r.beside, first.beside = first.beside, r
+		} else {
 			p.tree[r.place] = r
 		}
 	}
@@ -79,12 +107,13 @@ func (p *planner) merge(path func(*request) string) error {
 			return b.fail(runtime.Denied, "it stands at the same place as %s", a).
 				WithCure("leave one of them out; only an equal request, a read-only bind of the same source, or a mask may follow another at its place")
 		}
-		if keep == b {
-			a.gone = true
-		} else {
-			b.gone = true
-		}
 		at[path(b)] = keep
+		keep.target = path(b) // it stands for both, and the way of one may have led over the other
+		if keep == b {
+			a.gone, a.became = true, b
+		} else {
+			b.gone, b.became = true, a
+		}
 		return nil
 	})
 }

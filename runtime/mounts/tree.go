@@ -17,7 +17,7 @@ type spot struct {
 	mode  fs.FileMode
 	// wall is the request above path that is no directory, where there is one.
 	wall *request
-	err  error // why the state is not known, if the host could not be looked at
+	err  error // the host's own word, where nothing stands there or it could not be looked at
 }
 
 // state says whether something stands at a spot.
@@ -43,13 +43,13 @@ func (p *planner) insideWithout(without *request, path string, follow bool) (spo
 			if p.in.Tool.Image {
 				s.state = unknown
 			}
-			if r := p.tree["/"]; r != nil && r != without {
+			if r := p.requestAt("/", without); r != nil {
 				s.enter(p, r)
 			}
 			return "", nil
 		}
-		r := p.tree[prefix]
-		if r == nil || r == without {
+		r := p.requestAt(prefix, without)
+		if r == nil {
 			return s.down(p, prefix), nil
 		}
 		if s.wall == nil && s.cover != nil && !s.cover.directory(p.host.looks()) {
@@ -67,6 +67,15 @@ func (p *planner) insideWithout(without *request, path string, follow bool) (spo
 	}
 	s.path = resolved
 	return s, err
+}
+
+// requestAt finds the first request at a place that is not without.
+func (p *planner) requestAt(place string, without *request) *request {
+	r := p.tree[place]
+	if r == without && r != nil {
+		return r.beside
+	}
+	return r
 }
 
 // enter makes s the place of r.
@@ -88,7 +97,7 @@ func (s *spot) enter(p *planner, r *request) {
 // down moves s to prefix, one part below, where no request stands; it gives the text of a link that the cover shows there.
 func (s *spot) down(p *planner, prefix string) string {
 	c := s.cover
-	s.mode = 0
+	s.mode, s.err = 0, nil
 	switch {
 	case c == nil:
 		if !p.in.Tool.Image {
@@ -111,7 +120,7 @@ func (s *spot) down(p *planner, prefix string) string {
 			s.state, s.mode = present, e.mode
 			return e.link
 		case absent(e.err):
-			s.state = missing
+			s.state, s.err = missing, e.err
 		default:
 			s.state, s.err = unknown, e.err
 		}

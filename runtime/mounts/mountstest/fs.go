@@ -101,6 +101,22 @@ func (f *FS) Paths() []string {
 	return list
 }
 
+// String lists the entries in Parse's form, contents left out.
+func (f *FS) String() string {
+	var b strings.Builder
+	for _, p := range f.Paths() {
+		switch n := f.nodes[p]; {
+		case n.mode.IsDir():
+			fmt.Fprintf(&b, "%s/\n", strings.TrimSuffix(p, "/"))
+		case n.mode&fs.ModeSymlink != 0:
+			fmt.Fprintf(&b, "%s -> %s\n", p, n.text)
+		default:
+			fmt.Fprintf(&b, "%s\n", p)
+		}
+	}
+	return b.String()
+}
+
 // Real resolves every link on a path; the path must exist.
 func (f *FS) Real(name string) (string, error) { return f.resolve(name, true, 0) }
 

@@ -69,6 +69,15 @@ func (w *World) At(p string) Seen {
 				s.Link = n.text
 			}
 		}
+	case runtime.MountProc, runtime.MountDev:
+		s.Exists, s.Mode = p == m.Target, fs.ModeDir
+		content, dir := w.host, "/proc"
+		if m.Kind == runtime.MountDev {
+			content, dir = newDev, "/dev"
+		}
+		if n := content.nodes[dir+p[len(m.Target):]]; n != nil {
+			s.Exists, s.Mode = true, n.mode
+		}
 	case runtime.MountSymlink:
 		s.Exists, s.Mode, s.Link = p == m.Target, fs.ModeSymlink, m.Source
 	case runtime.MountFile, runtime.MountMaskFile:
@@ -78,6 +87,9 @@ func (w *World) At(p string) Seen {
 	}
 	return s
 }
+
+// newDev is what a new /dev holds; a new /proc is taken to hold what the host's does.
+var newDev = Parse("/dev/null %\n/dev/zero %\n/dev/full %\n/dev/random %\n/dev/urandom %\n/dev/tty %\n/dev/ptmx %\n/dev/pts/\n/dev/shm/\n")
 
 func below(p, dir string) bool {
 	return dir == "/" || p == dir || strings.HasPrefix(p, dir+"/")
