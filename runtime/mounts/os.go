@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -46,12 +47,20 @@ func (OS) ReadFile(path string) (data []byte, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("not a regular file: %w", fs.ErrInvalid)}
 	}
-	data, err = io.ReadAll(io.LimitReader(f, ReadFileLimit+1))
-	if err != nil {
+	var b bytes.Buffer
+	if size := info.Size(); size > 0 {
+		b.Grow(int(min(size, ReadFileLimit)) + bytes.MinRead)
+	} else {
+		b.Grow(procFileSize)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(f, ReadFileLimit+1)); err != nil {
 		return nil, err
 	}
-	if len(data) > ReadFileLimit {
+	if b.Len() > ReadFileLimit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EFBIG}
 	}
-	return data, nil
+	return b.Bytes(), nil
 }
+
+// procFileSize is room for most files of /proc, which give their size as zero and are read anew at each call.
+const procFileSize = 32 << 10
