@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/sbxkit/sbxkit/internal/testhost"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"sbxctl": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			code := Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+			stop()
+			os.Exit(code)
+		},
+	})
+}
+
+// TestScripts runs the command line on bubblewrap, and where nothing can run. A script says by its first line what it needs.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, params("testdata/script", ""))
+}
+
+// TestEngines runs the same scripts on each engine of this host.
+func TestEngines(t *testing.T) {
+	for name, host := range map[string]func(testing.TB) (string, string){"docker": testhost.Docker, "podman": testhost.Podman} {
+		t.Run(name, func(t *testing.T) {
+			host(t)
+			testscript.Run(t, params("testdata/engine", name))
+		})
+	}
+}
+
+func params(dir, backend string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("BACKEND", backend)
+			e.Setenv("SBX_STATE", e.WorkDir+"/state")
+			for _, name := range []string{"SBX_TEST_IMAGE", "SBX_TEST_TOOLBOX", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
+				e.Setenv(name, os.Getenv(name))
+			}
+			e.Setenv("DOCKER_HOST", os.Getenv("SBX_TEST_DOCKER_HOST"))
+			e.Setenv("CONTAINER_HOST", os.Getenv("SBX_TEST_PODMAN_HOST"))
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "bwrap":
+				_, err := exec.LookPath("bwrap")
+				return err == nil, nil
+			case "docker", "podman":
+				return cond == backend, nil
+			}
+			return false, fmt.Errorf("no condition is called %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	}
+}
+
+// exits runs "exits CODE COMMAND..." and fails where the command ends with another code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if e, ok := asExit(err); ok {
+		code = e
+	} else if err != nil {
+		ts.Fatalf("%v: %v", args[1:], err)
+	}
+	if code != args[0] {
+		ts.Fatalf("%v exited %s, want %s", args[1:], code, args[0])
+	}
+}
+
+func asExit(err error) (string, bool) {
+	var e *exec.ExitError
+	if !errors.As(err, &e) {
+		return "", false
+	}
+	return strconv.Itoa(e.ExitCode()), true
+}
