@@ -62,7 +62,7 @@ func feature(in spec.Feature) jen.Code {
 	c.text("Name", in.Name)
 	c.add("How", rt(ways[in.How]))
 	if len(in.Flags) != 0 {
-		c.add("Flags", jen.Index().Add(rt("Flag")).Values(mapped(in.Flags, flag)...))
+		c.add("Flags", jen.Index().Add(rt("Flag")).Values(mapped(in.Flags, flagOption)...))
 	}
 	c.text("By", in.By)
 	c.text("Reason", in.Reason)
@@ -70,7 +70,7 @@ func feature(in spec.Feature) jen.Code {
 	return c.inline(jen.Null())
 }
 
-func flag(in spec.Flag) jen.Code {
+func flagOption(in spec.Flag) jen.Code {
 	var c composite
 	c.text("Name", in.Name)
 	c.text("Since", in.Since)
