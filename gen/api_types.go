@@ -60,7 +60,7 @@ func (a *apiTypes) field(pos spec.Position, path string) (types.Type, error) {
 func (a *apiTypes) member(pos spec.Position, t types.Type, where, name string) (types.Type, error) {
 	s, ok := types.Unalias(t).Underlying().(*types.Struct)
 	if !ok {
-		return nil, fmt.Errorf("%s: api: %s is a %s: it has no field %s", pos, where, a.typeName(t), name)
+		return nil, fmt.Errorf("%s: api: %s is of type %s: it has no field %s", pos, where, a.typeName(t), name)
 	}
 	object, _, _ := types.LookupFieldOrMethod(t, true, a.room, name)
 	if f, ok := object.(*types.Var); ok && f.Exported() {

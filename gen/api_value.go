@@ -25,7 +25,7 @@ func (a *apiTypes) value(l line, v *spec.APIValue, t types.Type) (jen.Code, erro
 		return a.argument(l, *v.Arg, t)
 	}
 	if _, ok := types.Unalias(t).Underlying().(*types.Struct); !ok {
-		return nil, fmt.Errorf("%s: api: an object cannot be a %s", v.Pos, a.typeName(t))
+		return nil, fmt.Errorf("%s: api: an object cannot be of type %s", v.Pos, a.typeName(t))
 	}
 	name, ok := a.alias(t)
 	if !ok {
@@ -62,10 +62,10 @@ func (a *apiTypes) argument(l line, arg spec.Arg, t types.Type) (jen.Code, error
 		return typ.Values(inner), nil
 	}
 	if !isBasic {
-		return nil, fmt.Errorf("%s: api: one value cannot be a %s", arg.Pos, a.typeName(t))
+		return nil, fmt.Errorf("%s: api: one value cannot be of type %s", arg.Pos, a.typeName(t))
 	}
 	mismatch := func() error {
-		return fmt.Errorf("%s: api: %s is not a %s", arg.Pos, describeArg(arg), a.typeName(t))
+		return fmt.Errorf("%s: api: %s is not of type %s", arg.Pos, describeArg(arg), a.typeName(t))
 	}
 	switch arg.Kind {
 	case spec.ArgBool:

@@ -90,7 +90,7 @@ func (b *createBuilder) binding(l line, binding spec.Binding) (jen.Code, error) 
 	case spec.OpKey, spec.OpKeyAdd:
 		m, ok := types.Unalias(t).Underlying().(*types.Map)
 		if !ok {
-			return nil, fmt.Errorf("%s: api: %s is a %s, not a map: it takes no key", binding.Pos, binding.Path, b.api.typeName(t))
+			return nil, fmt.Errorf("%s: api: %s is of type %s, not a map: it takes no key", binding.Pos, binding.Path, b.api.typeName(t))
 		}
 		if err := b.make(binding, field, t); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (b *createBuilder) binding(l line, binding spec.Binding) (jen.Code, error) 
 func (b *createBuilder) append(l line, binding spec.Binding, field *jen.Statement, t types.Type) (jen.Code, error) {
 	s, ok := types.Unalias(t).Underlying().(*types.Slice)
 	if !ok {
-		return nil, fmt.Errorf("%s: api: %s is a %s, not a list: nothing can be appended to it", binding.Pos, binding.Path, b.api.typeName(t))
+		return nil, fmt.Errorf("%s: api: %s is of type %s, not a list: nothing can be appended to it", binding.Pos, binding.Path, b.api.typeName(t))
 	}
 	v, err := b.api.value(l, binding.Value, s.Elem())
 	return field.Clone().Op("=").Append(field, v), err

@@ -73,7 +73,7 @@ func (l line) launchField() string {
 // reveal ends a word with what stands for a private value where it is printed.
 func (l line) reveal(operand) *jen.Statement {
 	if l.name == "credentials.env" {
-		return jen.Id("o").Dot("Secret").Call(jen.Id("c").Dot("Env"))
+		return jen.Id("o").Dot("Secret").Call(jen.Id("grant").Dot("Env"))
 	}
 	return jen.Id("o").Dot("Value").Call(jen.Op("*").Id("v"))
 }

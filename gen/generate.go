@@ -159,7 +159,7 @@ func (p *pkg) parts() []part {
 var declared = []string{
 	"argv", "room", "explain", "create", "policy", "describe", "features", "definition", "Options", "Backend", "New",
 	"TestPlans", "TestExplainGivesTheWordsOfArgv", "BenchmarkArgv", "FuzzArgv",
-	"r", "w", "o", "c", "d", "i", "m", "v", "l", "p", "h", "b", "f", "t", "in", "ctx", "err", "word", "words", "bytes", "alias", "server",
+	"r", "w", "o", "c", "d", "i", "m", "v", "l", "p", "h", "b", "f", "t", "in", "ctx", "err", "word", "words", "bytes", "alias", "server", "grant",
 }
 
 func (p *pkg) render(part part) ([]byte, error) {

@@ -45,15 +45,15 @@ var subjects = func() map[string]subject {
 		"script":  {asked: "r.Script != nil"},
 
 		"environment": {list: "r.Env", item: "v", values: text("name", "v.Name", "value", "v.Value"), field: "v.Field()"},
-		"credentials.env": {list: "r.Credentials", item: "c", keep: `c.Env != ""`, field: "c.Field()", values: map[string]operand{
-			"name": {expr: "c.Env"}, "value": {expr: "c.Value", typ: goBytes},
+		"credentials.env": {list: "r.Credentials", item: "grant", keep: `grant.Env != ""`, field: "grant.Field()", values: map[string]operand{
+			"name": {expr: "grant.Env"}, "value": {expr: "grant.Value", typ: goBytes},
 		}},
-		"credentials.file": {list: "r.Credentials", item: "c", keep: `c.File != ""`, field: "c.Field()", values: map[string]operand{
-			"descriptor": {expr: "c.Descriptor", typ: goInt}, "target": {expr: "c.File"}, "mode": {expr: "c.Mode", typ: goUint32},
+		"credentials.file": {list: "r.Credentials", item: "grant", keep: `grant.File != ""`, field: "grant.Field()", values: map[string]operand{
+			"descriptor": {expr: "grant.Descriptor", typ: goInt}, "target": {expr: "grant.File"}, "mode": {expr: "grant.Mode", typ: goUint32},
 		}},
 		"credentials.descriptor": {
-			list: "r.Credentials", item: "c", keep: `c.Env == "" && c.File == ""`, field: "c.Field()",
-			values: number("descriptor", "c.Descriptor", goInt),
+			list: "r.Credentials", item: "grant", keep: `grant.Env == "" && grant.File == ""`, field: "grant.Field()",
+			values: number("descriptor", "grant.Descriptor", goInt),
 		},
 
 		"workdir":  {asked: `r.Dir != ""`, values: text("path", "r.Dir")},
