@@ -15,12 +15,18 @@ import (
 // literal gives s as a Go string literal. Jennifer's own Lit writes Go syntax that is valid for any string.
 func literal(s string) *jen.Statement { return jen.Lit(s) }
 
-// comment gives text as one line comment. A space always follows the slashes, so that no text is a directive (go:build, go:embed, line,
-// export, a plain or cgo preamble); a line break or other control character is written as its escape, so that the text never ends
-// the comment.
-func comment(text string) *jen.Statement { return jen.Comment("// " + oneLine(text)) }
+// unbuilt sets a word apart by a quote that would make an old build constraint or a heading of the line it begins: gofmt turns the one
+// into a go:build line, wherever in the file it stands.
+func unbuilt(text string) string {
+	if strings.HasPrefix(text, "+build") || strings.HasPrefix(text, "#") {
+		return "'" + text
+	}
+	return text
+}
 
-// paragraphs gives text as comment lines of at most width columns, broken at spaces.
+// paragraphs gives text as comment lines of at most width columns, broken at spaces. A space always follows the slashes, so that no text
+// is a directive (go:build, go:embed, line, export, a plain or cgo preamble); a line break or other control character is written as its
+// escape, so that the text never ends the comment.
 func paragraphs(text string, width int) []string {
 	var lines []string
 	line := "//"
@@ -29,13 +35,16 @@ func paragraphs(text string, width int) []string {
 			lines = append(lines, line)
 			line = "//"
 		}
+		if line == "//" {
+			word = unbuilt(word)
+		}
 		line += " " + word
 	}
 	return append(lines, line)
 }
 
 // oneLine escapes what could end a line or change how one is read: control characters, Unicode's line and paragraph separators, its
-// bidirectional controls, and bytes that are not UTF-8. A text that could be read as an old build constraint is set apart by a quote.
+// bidirectional controls, and bytes that are not UTF-8.
 func oneLine(text string) string {
 	text = strings.TrimSpace(text)
 	var b strings.Builder
@@ -49,9 +58,6 @@ func oneLine(text string) string {
 			b.WriteString(text[i : i+n])
 		}
 		i += n
-	}
-	if s := b.String(); strings.HasPrefix(s, "+build") || strings.HasPrefix(s, "#") {
-		return "'" + s + "'"
 	}
 	return b.String()
 }
