@@ -142,7 +142,7 @@ func checkModule(ctx context.Context, dir string) ([]finding, error) {
 		return nil, err
 	}
 	for _, o := range orphans {
-		found = append(found, finding{o, "git rm " + o.Path})
+		found = append(found, finding{o, "rm " + o.Path})
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return strings.Compare(a.Path, b.Path) })
 	return found, nil
@@ -188,7 +188,11 @@ func printFindings(w io.Writer, found []finding) {
 		}
 		fmt.Fprintf(w, "; mend it with: %s\n%s", f.Mend, f.Diff)
 	}
-	if len(found) != 0 {
+	switch len(found) {
+	case 0:
+	case 1:
+		fmt.Fprintln(w, "\n1 generated file is not what its spec gives")
+	default:
 		fmt.Fprintf(w, "\n%d generated files are not what their specs give\n", len(found))
 	}
 }

@@ -79,6 +79,6 @@ func newRoot() *cobra.Command {
 		}
 		return generate(cmd, args)
 	}
-	root.AddCommand(newGenerate(), newCheck(), newInit(), newExplain(), newDiff())
+	root.AddCommand(newGenerate(), newCheck(), newInit(), newExplain(), newDiff(), newSchema())
 	return root
 }
