@@ -2,7 +2,6 @@ package gen
 
 import (
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -170,7 +169,7 @@ func mountRows(mounts []spec.Mount) [][]string {
 			notes = append(notes, fmt.Sprintf("%d bytes", m.Size))
 		}
 		if m.Mode != 0 {
-			notes = append(notes, "mode "+fs.FileMode(m.Mode).String())
+			notes = append(notes, fmt.Sprintf("mode %04o", m.Mode))
 		}
 		if m.Scope != "" {
 			notes = append(notes, "kept for a "+cell(m.Scope))
@@ -236,7 +235,7 @@ func credentialRows(rules []spec.CredentialRule) [][]string {
 		case r.Env != "":
 			how = "the variable " + code(r.Env)
 		case r.File != "":
-			how = "the file " + code(r.File) + ", mode " + fs.FileMode(r.Mode).String()
+			how = fmt.Sprintf("the file %s, mode %04o", code(r.File), r.Mode)
 		}
 		rows = append(rows, []string{code(r.Role), how})
 	}

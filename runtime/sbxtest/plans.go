@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,7 +119,7 @@ func readArchive(file string) (archive, error) {
 
 // changed shows by + and - how the lines of one text became those of another: a longest common subsequence.
 func changed(old, new string) string {
-	a, b := strings.Split(strings.TrimSuffix(old, "\n"), "\n"), strings.Split(strings.TrimSuffix(new, "\n"), "\n")
+	a, b := slices.Collect(strings.Lines(old)), slices.Collect(strings.Lines(new))
 	common := make([][]int, len(a)+1) // common[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
@@ -139,10 +140,10 @@ func changed(old, new string) string {
 		case i < len(a) && j < len(b) && a[i] == b[j]:
 			i, j = i+1, j+1
 		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			fmt.Fprintf(&out, "-%s\n", a[i])
+			out.WriteString("-" + a[i])
 			i++
 		default:
-			fmt.Fprintf(&out, "+%s\n", b[j])
+			out.WriteString("+" + b[j])
 			j++
 		}
 	}
