@@ -15,6 +15,12 @@ type hostModel struct{}
 
 var _ runtime.HostView = hostModel{}
 
+// runDir is the directory of the pinned run, which a copied workspace stands in.
+const runDir = "/var/lib/sbx/runs/" + runID
+
+// runID is the pinned run's.
+const runID = "aaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 // links are the symbolic links of the model.
 var links = map[string]string{"/bin": "usr/bin", "/sbin": "usr/sbin", "/lib": "usr/lib", "/lib64": "usr/lib64"}
 
@@ -28,6 +34,7 @@ var nodes = map[string]fs.FileMode{
 	"/proc": fs.ModeDir, "/sys": fs.ModeDir, "/tmp": fs.ModeDir, "/run": fs.ModeDir, "/run/proxy.sock": fs.ModeSocket,
 	"/home": fs.ModeDir, "/home/caller": fs.ModeDir, "/home/caller/project": fs.ModeDir, "/srv": fs.ModeDir, "/srv/data": fs.ModeDir,
 	"/var": fs.ModeDir, "/var/lib": fs.ModeDir, "/opt": fs.ModeDir,
+	"/var/lib/sbx": fs.ModeDir, "/var/lib/sbx/runs": fs.ModeDir, runDir: fs.ModeDir, runDir + "/workspace": fs.ModeDir,
 }
 
 // Lstat describes a path of the model.

@@ -24,10 +24,9 @@ func pin(b runtime.Backend, l runtime.Launch) string {
 	case l.Image.Ref == "" && d.Policy.Image.Ref == "":
 		l.Image.Ref = image.Ref
 	}
-	id := strings.Repeat("a", 26)
 	req, dropped, err := runtime.Resolve(runtime.ResolveInput{
 		Description: d, Launch: &l, Environ: environ, Identity: identity, Image: image, CallerUID: 1000, CallerGID: 1000,
-		Run: runtime.RunName{ID: id, Owner: strings.Repeat("b", 26), Dir: "/var/lib/sbx/runs/" + id},
+		Run: runtime.RunName{ID: runID, Owner: strings.Repeat("b", 26), Dir: runDir},
 	})
 	if err != nil {
 		return refusal(err)
@@ -73,6 +72,8 @@ func planText(p *runtime.Plan) string {
 		}
 		return c.Name + ": " + c.Value + required
 	})
+	t := p.Request.Timeouts
+	fmt.Fprintf(&b, "timeouts:\n  start %s, wall %s, idle %s, grace %s, liveness %s\n", t.Start, t.Wall, t.Idle, t.Grace, t.Liveness)
 	lines(&b, "dropped", p.Dropped, func(d runtime.Dropped) string { return d.What + ": " + d.Why })
 	lines(&b, "asked for", p.Request.Asked, func(s string) string { return s })
 	if p.Create != nil {
