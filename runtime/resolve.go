@@ -627,6 +627,9 @@ func (r *resolver) limits() error {
 			rule = r.p.Limits[i]
 		}
 		if n, ok := r.knobLimits[f.name]; ok {
+			if rule.Max != nil && n > rule.Max.Hard {
+				return denied(f.name, "%s: a knob sets %d, above the policy's %d", f.name, n, rule.Max.Hard).WithCure("set the knob to at most %d, or raise policy.%s in the spec with a because", rule.Max.Hard, f.name)
+			}
 			rule.Default = AtMost(n)
 		}
 		top := rule.Max

@@ -273,6 +273,9 @@ func TestKnobsAreReadFromTheEnvironmentOfEachLaunch(t *testing.T) {
 	if _, _, err = resolve(d, Launch{}, func(in *ResolveInput) { in.Environ = []string{"K_FILES=many"} }); !errors.Is(err, ErrDenied) {
 		t.Errorf("a knob that is no number: %v", err)
 	}
+	if _, _, err = resolve(d, Launch{}, func(in *ResolveInput) { in.Environ = []string{"K_FILES=201"} }); !errors.Is(err, ErrDenied) {
+		t.Errorf("a knob above the policy's most: %v", err)
+	}
 }
 
 func TestDigestLeavesOutWhatNamesTheRun(t *testing.T) {
