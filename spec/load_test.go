@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -96,5 +97,65 @@ func TestOversizedSpecIsRefused(t *testing.T) {
 	want := fmt.Sprintf("big.yaml:1:1: the file has %d bytes; a spec has at most 1048576", (maxBytes/3+1)*3)
 	if diagnostics.Error() != want {
 		t.Errorf("got %q, want %q", diagnostics, want)
+	}
+}
+
+func TestAllFaultsOfAFileAreReportedInOrder(t *testing.T) {
+	_, diagnostics := Load("many.yaml", inMemory(map[string]string{"many.yaml": `sbx: 1
+backend: Many
+extends: bwrap
+summry: a typing error
+policy:
+  limits: {open-fils: 1, memory: lots}
+  network: {default: host}
+  environment: {accept: [A-B, NEW], accept: []}
+  mounts:
+    - {bind-rw: /srv}
+    - 7
+`}))
+	var got []string
+	for _, d := range diagnostics {
+		got = append(got, d.Pos.String())
+		if d.Line == "" || !strings.Contains(d.String(), "\n") {
+			t.Errorf("%s does not show its line", d.Pos)
+		}
+	}
+	want := []string{"many.yaml:2:10", "many.yaml:4:1", "many.yaml:6:12", "many.yaml:6:34", "many.yaml:7:22", "many.yaml:8:26", "many.yaml:8:31",
+		"many.yaml:8:37", "many.yaml:10:7", "many.yaml:11:7"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v\n%s", got, want, diagnostics)
+	}
+	if diagnostics.Err() == nil || Diagnostics(nil).Err() != nil {
+		t.Error("Err does not tell faults from none")
+	}
+}
+
+func TestCaretStandsUnderItsColumn(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"after a tab in a text", "sbx: 1\nbackend: \"a\tb\"\nextends: bwrap\n",
+			"t.yaml:2:10: backend \"a\\tb\" is not lower-case letters and digits, a letter first, at most 32\n  2 | backend: \"a\tb\"\n    |          ^"},
+		{"after characters of several bytes", "sbx: 1\nbackend: ok\nextends: bwrap\npolicy: {workdir: /ä, wörk: x}\n",
+			"t.yaml:4:23: unknown key \"wörk\" in policy; it is one of environment, limits, timeouts, hardening, mounts, network, credentials, user, image, workspace, artifacts, sockets, workdir, knobs\n  4 | policy: {workdir: /ä, wörk: x}\n    |                       ^"},
+		{"on a long line", "sbx: 1\nbackend: ok\nextends: bwrap\npolicy: {workdir: /" + strings.Repeat("a", 200) + ", zzz: x}\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, diagnostics := Load("t.yaml", inMemory(map[string]string{"t.yaml": c.text}))
+			if len(diagnostics) != 1 {
+				t.Fatalf("got %s", diagnostics)
+			}
+			got := diagnostics.Error()
+			if c.want != "" && got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			lines := strings.Split(got, "\n")
+			if len(lines) != 3 {
+				t.Fatalf("%d lines", len(lines))
+			}
+			shown, caret := []rune(lines[1]), len([]rune(lines[2]))-1
+			at := []rune(strings.Split(c.text, "\n")[diagnostics[0].Pos.Line-1])[diagnostics[0].Pos.Column-1]
+			if caret >= len(shown) || shown[caret] != at {
+				t.Errorf("the caret is not under %q:\n%s", at, got)
+			}
+		})
 	}
 }
