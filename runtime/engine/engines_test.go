@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -64,6 +65,9 @@ func createByHand(r *runtime.Request) *CreateRequest {
 	c.Config.Image, c.Config.Cmd, c.Config.WorkingDir, c.Config.Hostname = r.Image.Ref, r.Command, r.Dir, r.Hostname
 	c.HostConfig.NetworkMode = NetworkMode(r.Network.Mode)
 	c.HostConfig.LogConfig.Type = "none"
+	if r.User.Kind == runtime.UserID {
+		c.Config.User = fmt.Sprintf("%d:%d", r.User.UID, r.User.GID)
+	}
 	for _, v := range r.Env {
 		c.Config.Env = append(c.Config.Env, v.Name+"="+v.Value)
 	}

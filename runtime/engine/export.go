@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -27,10 +28,18 @@ func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts
 	}
 	defer u.close()
 	for _, p := range a.Paths {
-		body, err := r.link.download(ctx, r.token.Name, p)
-		if cerrdefs.IsNotFound(err) {
+		at, err := r.link.stat(ctx, r.token.Name, p)
+		switch {
+		case cerrdefs.IsNotFound(err):
 			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s is not in the container", p).About("artifacts").Because(err)
+		case err != nil:
+			return u.manifest(false), r.b.setup(r.link, err, "looking at the artifact %s", p)
+		case at.Mode&fs.ModeSymlink != 0:
+			// Docker's archive holds the link, Podman's what it leads to (measured): neither is what was declared.
+			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s is a symbolic link", p).About("artifacts").
+				WithCure("declare what it leads to")
 		}
+		body, err := r.link.download(ctx, r.token.Name, p)
 		if err != nil {
 			return u.manifest(false), r.b.setup(r.link, err, "downloading the artifact %s", p)
 		}

@@ -25,7 +25,8 @@ func (b *Backend) Find(ctx context.Context, owner string) ([]runtime.Token, int,
 		list func(context.Context, string) ([]found, error)
 		add  func(*runtime.Token, found)
 	}{
-		{"containers", l.find, func(t *runtime.Token, f found) { t.Name = f.name }},
+		// The names of a run's containers follow from its own.
+		{"containers", l.find, func(*runtime.Token, found) {}},
 		{"volumes", l.findVolumes, func(t *runtime.Token, f found) { t.Volumes = append(t.Volumes, f.name) }},
 		{"networks", l.findNetworks, func(t *runtime.Token, f found) { t.Networks = append(t.Networks, f.name) }},
 	} {

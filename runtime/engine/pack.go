@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 )
 
 // stagedFile is one thing to put into a container.
@@ -149,7 +148,7 @@ func (t *tree) pack(to io.Writer, dir string, as owner) error {
 		}
 		h.Name, h.Uid, h.Gid, h.Uname, h.Gname, h.Format = name, as.uid, as.gid, "", "", tar.FormatPAX
 		if i.IsDir() {
-			h.Name = strings.TrimSuffix(name, "/") + "/"
+			h.Name += "/"
 		}
 		if err := w.WriteHeader(h); err != nil {
 			return err

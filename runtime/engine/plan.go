@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/mounts"
 )
 
 // stageDir is the directory inside that scripts and credential files are staged in: a volume of the run, so that neither a read-only
@@ -32,12 +33,18 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	r := *in.Request
 	r.Mounts = slices.Clone(r.Mounts)
 	nameVolumes(&r)
+	planned, err := b.planMounts(&r, in)
+	if err != nil {
+		return nil, err
+	}
+	r.Mounts = planned.Mounts
 	if err := stageable(&r); err != nil {
 		return nil, err
 	}
 	words := append([]runtime.Word{{Text: b.def.Program, Spec: b.def.Description.Spec}}, b.def.Explain(&r)...)
 	p := runtime.NewPlan(b.def.Description.Name, &r, append([]string{b.def.Program}, b.def.Argv(&r)...), words)
-	p.Identity, p.Image, p.Dropped = in.Identity, in.Image, in.Dropped
+	p.Identity, p.Image = in.Identity, in.Image
+	p.Dropped = append(slices.Clone(in.Dropped), planned.Dropped...)
 	// The words name each variable, and the program takes its value from its own environment: no value stands in an argv.
 	p.Environment = r.Env
 	p.Token = runtime.Token{Backend: p.Backend, Run: r.Run, Name: r.Run.Name(), Endpoint: in.Identity.Endpoint, Volumes: runVolumes(&r)}
@@ -49,6 +56,29 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	p.Steps = steps(p)
 	return p, nil
 }
+
+// planMounts orders and checks the mounts. Sources are paths of the engine's host, and looked at only where that is this one: --mount of
+// Docker refuses an absent source, and Podman 4.3 makes a directory of it, whatever asked (measured).
+func (b *Backend) planMounts(r *runtime.Request, in runtime.PlanInput) (*mounts.Result, error) {
+	host := in.Host
+	if in.Identity.Remote {
+		host = nil
+	}
+	sockets := make([]mounts.Socket, 0, len(b.def.Description.Policy.Sockets))
+	for _, s := range b.def.Description.Policy.Sockets {
+		sockets = append(sockets, mounts.Socket{Path: s})
+	}
+	return mounts.Plan(mounts.Input{
+		Mounts: r.Mounts, Host: host, Sockets: sockets, Tool: mounts.Tool{Name: b.def.Program, Image: true},
+	})
+}
+
+// Names of what belongs to a run, after the run's own.
+const (
+	workspaceSuffix = "-workspace"
+	// seedSuffix is of a container that is never started: a workspace is uploaded through it.
+	seedSuffix = "-seed"
+)
 
 // nameVolumes gives volumes of the run the run's name, and adds those that the workspace and what is staged need.
 func nameVolumes(r *runtime.Request) {
@@ -63,7 +93,7 @@ func nameVolumes(r *runtime.Request) {
 		}
 	}
 	if w := r.Workspace; w != nil && (w.Mode == runtime.WorkspaceCopy || w.Mode == runtime.WorkspaceVolume) && !mountedAt(r, w.Target) {
-		r.Mounts = append(r.Mounts, runtime.Mount{Kind: runtime.MountVolume, Source: prefix + "workspace", Target: w.Target, Scope: runtime.VolumeRun, Origin: "workspace"})
+		r.Mounts = append(r.Mounts, runtime.Mount{Kind: runtime.MountVolume, Source: r.Run.Name() + workspaceSuffix, Target: w.Target, Scope: runtime.VolumeRun, Origin: "workspace"})
 	}
 	if len(staged(r)) != 0 && !mountedAt(r, stageDir) {
 		r.Mounts = append(r.Mounts, runtime.Mount{Kind: runtime.MountVolume, Source: prefix + "stage", Target: stageDir, Scope: runtime.VolumeRun, Origin: "stage"})

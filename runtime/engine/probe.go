@@ -62,7 +62,7 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 func (b *Backend) proveLaunch(ctx context.Context, l link, id *runtime.Identity, ref string) (err error) {
 	name := newProbeName()
 	req := &CreateRequest{
-		Config: &Config{Image: ref, Cmd: b.def.Probe, Labels: map[string]string{runtime.LabelPrefix + "probe": name}},
+		Config:     &Config{Image: ref, Cmd: b.def.Probe, Labels: map[string]string{runtime.LabelPrefix + "probe": name}},
 		HostConfig: &HostConfig{NetworkMode: "none", LogConfig: LogConfig{Type: "none"}, Resources: Resources{Ulimits: probeUlimits()}},
 		Networking: &NetworkingConfig{}, Name: name,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,9 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 			gone = append(gone, what+" "+name)
 		}
 	}
-	remove("container", r.token.Name, r.link.remove, r.absent, "rm", "--force", "--volumes")
+	for _, c := range r.containers() {
+		remove("container", c, r.link.remove, r.absent, "rm", "--force", "--volumes")
+	}
 	for _, v := range r.token.Volumes {
 		remove("volume", v, r.link.removeVolume, nil, "volume", "rm", "--force")
 	}
@@ -57,6 +60,15 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 		t.Evidence = "the engine no longer knows " + strings.Join(gone, ", ")
 	}
 	return t, nil
+}
+
+// containers lists the run's containers by name: its own, and the one its workspace was seeded through where there is a workspace.
+func (r *resources) containers() []string {
+	names := []string{r.token.Name}
+	if slices.Contains(r.token.Volumes, r.token.Name+workspaceSuffix) {
+		names = append(names, r.token.Name+seedSuffix)
+	}
+	return names
 }
 
 // ours refuses to touch a container that carries another run's or owner's label.

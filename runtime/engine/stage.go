@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"strings"
 
@@ -142,20 +141,6 @@ func variable(env []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// seed uploads the snapshot to the workspace, owned by the run's user.
-func (r *resources) seed(ctx context.Context, s *runtime.Stage, as owner) (string, error) {
-	archive := packTree(s.Snapshot, as)
-	err := r.link.upload(ctx, r.token.Name, s.Workspace.Target, archive)
-	packed := archive.close()
-	if packed.err != nil {
-		return "", runtime.Fail(runtime.Setup, "packing the workspace: %w", packed.err)
-	}
-	if err != nil {
-		return "", r.b.setup(r.link, err, "uploading the workspace to %s", s.Workspace.Target)
-	}
-	return fmt.Sprintf("workspace: %s, %d bytes, uploaded to %s", plural(packed.files, "file"), packed.bytes, s.Workspace.Target), nil
 }
 
 // errNoUser is the class of a user name that the image does not have.

@@ -115,8 +115,8 @@ func (u *unpacker) entry(name string, h *tar.Header, content io.Reader) error {
 	return nil
 }
 
-// file writes a regular file and gives the digest of its content. The permission to execute is kept, of the owner alone where it was
-// anybody's; set-user-id and the like are not.
+// file writes a regular file and gives the digest of its content. Permissions are kept, set-user-id and the like are not; the owner may
+// always read and write it.
 func (u *unpacker) file(name string, h *tar.Header, content io.Reader) (digest string, err error) {
 	f, err := u.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fs.FileMode(h.Mode)&0o777|0o600)
 	if err != nil {
