@@ -151,7 +151,7 @@ func (r real) run(t testing.TB, ops []runtime.Mount, dir string, paths []string)
 			Child int `json:"child-pid"`
 		}
 		if err = json.NewDecoder(statusOut).Decode(&first); err == nil {
-			table, err = mountinfo.PidMountInfo(first.Child)
+			table, err = mountsOf(first.Child)
 		}
 	}
 	in.Close()
@@ -159,6 +159,16 @@ func (r real) run(t testing.TB, ops []runtime.Mount, dir string, paths []string)
 		return nil, nil, fmt.Errorf("%w: %s", werr, stderr.String())
 	}
 	return answers, table, err
+}
+
+// mountsOf reads the mounts that a process sees.
+func mountsOf(pid int) ([]*mountinfo.Info, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mountinfo.GetMountsFromReader(f, nil)
 }
 
 // expect is what look must say of what the model shows.
