@@ -105,6 +105,10 @@ func TestEveryRoomImportsOnlyWhatItMay(t *testing.T) {
 		path := strings.TrimPrefix(p.ImportPath, module+"/")
 		best := -1
 		for i, r := range rooms {
+			if r.room == path {
+				best = i
+				break
+			}
 			if under(r.room, path) && (best < 0 || len(r.room) > len(rooms[best].room)) {
 				best = i
 			}
