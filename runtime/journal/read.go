@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,12 +21,13 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	if !i.Mode().IsRegular() {
 		return nil, &unsafeError{path, "it is not a regular file", "look at what put it there"}
 	}
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) > limit {
+	if i.Size() > limit {
 		return nil, fmt.Errorf("%q holds more than %d bytes: %w", path, limit, ErrCorrupt)
 	}
-	return b, nil
+	b := make([]byte, i.Size())
+	n, err := io.ReadFull(f, b)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b[:n], nil
 }
