@@ -137,6 +137,7 @@ func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry b
 		return d, nil
 	}
 	if err := entry.Remove(); err != nil {
+		err = errors.Join(err, entry.Close())
 		d.Failure = s.failed(b, nil, StepReconcile, fmt.Errorf("removing the run's record: %w", err))
 		return d, nil
 	}

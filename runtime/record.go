@@ -18,8 +18,11 @@ func (r *Run) record(step Step, done bool) error {
 	r.rec.Step, r.rec.Done, r.rec.Token, r.rec.Charged, r.rec.Updated = step, done, r.token, r.charged, time.Now().UnixNano()
 	rec := r.rec
 	r.mu.Unlock()
-	return r.entry.Update(rec, r.backend.Describe().Kind == "engine")
+	return r.entry.Update(rec, outlivesReboot(r.backend))
 }
+
+// outlivesReboot reports whether what a run makes can still be there when the machine comes up again: then so must its record.
+func outlivesReboot(b Backend) bool { return b.Describe().Kind == "engine" }
 
 // bootID is the kernel's random id of this boot (random(4)); empty where there is none.
 func bootID() string {

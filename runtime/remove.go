@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -73,6 +74,9 @@ func (r *Run) remove() *Failure {
 		}
 		if r.entry != nil {
 			if err := r.entry.Remove(); err != nil {
+				// Without the lock a later reconcile can try again.
+				err = errors.Join(err, r.entry.Close())
+				r.entry = nil
 				return "", "", Fail(Uncertain, "removing the run's record: %w", err).WithLeft(Leftover{What: "directory", Name: r.name.Dir, Settle: "rm -r -- " + ShellQuote(r.name.Dir)})
 			}
 			r.entry = nil

@@ -126,6 +126,12 @@ func (r *Run) open(ctx context.Context, l *Launch) (state, note string, err erro
 			return "", "", err
 		}
 		r.rec = rec
+		if outlivesReboot(r.backend) {
+			// The record must be found after a power failure wherever the resource is.
+			if err := r.entry.Update(rec, true); err != nil {
+				return "", "", err
+			}
+		}
 	}
 	return r.prepare(ctx)
 }
