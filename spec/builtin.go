@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -53,16 +54,30 @@ func BuiltinSource(name string) ([]byte, error) {
 func readBuiltin(name string) ([]byte, error) { return files.ReadFile(path.Join("backends", name)) }
 
 // Programs gives the names of the programs that a direct launch around the seam would use: those of the built-in specs, with their
-// aliases, sorted.
+// aliases, sorted. It reads no more of the specs than that; a vet tool asks in a process for each package.
 func Programs() ([]string, error) {
 	var names []string
 	for _, name := range builtinNames() {
-		b, err := Builtin(name)
+		data, err := BuiltinSource(name)
 		if err != nil {
 			return nil, err
 		}
-		if b.Program != nil {
-			names = append(append(names, b.Program.Name), b.Program.Aliases...)
+		s := &source{file: name + ".yaml"}
+		var program programDoc
+		if root := s.parse(data); root != nil {
+			for i := 0; i+1 < len(root.Content); i += 2 {
+				if root.Content[i].Value == "program" {
+					s.decode(root.Content[i+1], reflect.ValueOf(&program).Elem(), "program")
+				}
+			}
+		}
+		if err := s.list.Err(); err != nil {
+			return nil, fmt.Errorf("reading the program of built-in spec %q: %w", name, err)
+		}
+		for _, t := range append(texts{program.Name}, program.Aliases...) {
+			if t.given() {
+				names = append(names, t.Text)
+			}
 		}
 	}
 	slices.Sort(names)

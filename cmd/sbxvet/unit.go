@@ -66,7 +66,11 @@ func applyPolicy(f *flags, file string) error {
 			return err
 		}
 	}
-	policy.Apply(p, backendPrograms())
+	programs, err := backendPrograms()
+	if err != nil {
+		return err
+	}
+	policy.Apply(p, programs)
 	return nil
 }
 
