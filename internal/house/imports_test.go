@@ -44,7 +44,7 @@ var rooms = []struct {
 	{"analyzers", []string{"analyzers/..."}, []string{"golang.org/x/tools"}},
 	{"analyzers/...", []string{"analyzers/..."}, []string{"golang.org/x/tools", "golang.org/x/mod", "go.yaml.in/yaml/v4", "github.com/golangci/plugin-module-register", "github.com/owenrumney/go-sarif"}},
 	{"cmd/sbxgen", []string{"spec", "gen"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/pmezard/go-difflib", "golang.org/x/tools"}},
-	{"cmd/sbxvet", []string{"spec", "analyzers/..."}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/tools", "github.com/owenrumney/go-sarif", "go.yaml.in/yaml/v4"}},
+	{"cmd/sbxvet", []string{"spec", "analyzers/...", "cmd/sbxvet/..."}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/tools", "golang.org/x/mod", "github.com/owenrumney/go-sarif", "go.yaml.in/yaml/v4"}},
 	{"cmd/sbxvet/...", []string{"spec", "analyzers/...", "cmd/sbxvet/..."}, []string{"golang.org/x/tools", "github.com/owenrumney/go-sarif", "go.yaml.in/yaml/v4"}},
 	{"cmd/sbxctl", []string{"spec", "runtime", "runtime/...", "generated/..."}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	{"examples/...", []string{"runtime", "runtime/...", "generated/...", "examples/..."}, nil},
