@@ -36,7 +36,7 @@ var rooms = []struct {
 	{"runtime/process/...", []string{"runtime", "runtime/process/..."}, []string{"golang.org/x/sys", "github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf"}},
 	{"runtime/engine", []string{"runtime", "runtime/mounts", "runtime/attest", "runtime/stage"}, []string{"github.com/docker/", "github.com/containerd/errdefs", "github.com/opencontainers/", "github.com/moby/", "golang.org/x/sys"}},
 	{"runtime/engine/...", []string{"runtime", "runtime/engine"}, []string{"github.com/docker/", "github.com/containerd/errdefs", "github.com/opencontainers/", "github.com/moby/", "golang.org/x/sys"}},
-	{"runtime/script", []string{"runtime", "runtime/stage"}, nil},
+	{"runtime/script", []string{"runtime", "runtime/mounts", "runtime/stage"}, nil},
 	{"runtime/journal", []string{"runtime"}, []string{"github.com/gofrs/flock", "github.com/google/renameio", "golang.org/x/sys"}},
 	{"runtime/sbxtest", []string{"runtime"}, nil},
 	{"runtime/sbxtest/...", []string{"runtime", "runtime/sbxtest"}, nil},

@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/mounts"
 )
 
-// Plan builds the argv, the token and the claims of a request. It is pure but for the faults of the script, which it counts.
+// Plan orders the mounts and builds the argv, the token and the claims of a request. It is pure but for the faults of the script, which it counts.
 func (b *Backend) Plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	var plan *runtime.Plan
 	err := b.call(context.Background(), b.ahead(), in.Request.Run.ID, OnPlan, "", func() (err error) {
@@ -31,8 +32,15 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 			return nil, runtime.Fail(runtime.Unsupported, "%s: %s", a.Feature, a.Why).About(a.Feature).At(runtime.StepPlan).WithCure("%s", a.Cure)
 		}
 	}
+	r := *req
+	req = &r
+	planned, err := b.mounts(in)
+	if err != nil {
+		return nil, err
+	}
+	req.Mounts = planned.Mounts
 	p := runtime.NewPlan(b.def.Description.Name, req, b.def.Argv(req), b.def.Explain(req))
-	p.Identity, p.Image, p.Dropped = in.Identity, in.Image, in.Dropped
+	p.Identity, p.Image, p.Dropped = in.Identity, in.Image, append(slices.Clone(in.Dropped), planned.Dropped...)
 	p.Environment = req.Env
 	p.Claims = claims(req)
 	p.Token = token(b.def.Description.Name, in.Identity, req)
@@ -44,6 +52,16 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 		{Step: runtime.StepRemove, Does: "take the container out of the scripted world"},
 	}
 	return p, nil
+}
+
+// mounts orders and checks the mounts as for an engine, so that what a real backend would refuse is refused here.
+func (b *Backend) mounts(in runtime.PlanInput) (*mounts.Result, error) {
+	d := b.def.Description
+	sockets := make([]mounts.Socket, 0, len(d.Policy.Sockets))
+	for _, s := range d.Policy.Sockets {
+		sockets = append(sockets, mounts.Socket{Path: s})
+	}
+	return mounts.Plan(mounts.Input{Mounts: in.Request.Mounts, Host: in.Host, Sockets: sockets, Tool: mounts.Tool{Name: d.Name, Image: true}})
 }
 
 // token names the container, and a volume for each one that lives as long as the run.
