@@ -159,3 +159,33 @@ func TestCaretStandsUnderItsColumn(t *testing.T) {
 		})
 	}
 }
+
+func TestReadmeExampleLoads(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "```yaml\n")
+	example, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("the README has no example")
+	}
+	if _, diagnostics := Load("own.yaml", inMemory(map[string]string{"own.yaml": example})); len(diagnostics) > 0 {
+		t.Error(diagnostics)
+	}
+	if err := resolved(t).Validate(instance(t, []byte(example))); err != nil {
+		t.Errorf("the schema refuses it: %v", err)
+	}
+}
+
+func TestReadmeNamesEveryPrimitive(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range primitiveNames("") {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("no word of the primitive %s", name)
+		}
+	}
+}
