@@ -50,7 +50,7 @@ podman_works() {
 }
 
 podman_set_up() {
-	local run runtime limits driver podman found= log=$state/podman.log proof
+	local run runtime limits driver podman found="" log=$state/podman.log proof
 	if ! have podman; then
 		missing podman "it is not installed" "sudo apt-get install -y podman runc catatonit"
 		return

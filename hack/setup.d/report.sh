@@ -27,7 +27,7 @@ last_words() { tail -n 1 "$1" 2>/dev/null | tr -d '\r' | cut -c 1-300; }
 # unix socket's path ends at 107 bytes and podman's run root at 50, and it is
 # this checkout's and this user's own.
 sockets() {
-	local id base
+	local id base dir
 	id=$(printf '%s' "$state" | cksum | cut -d ' ' -f 1)
 	if [ "$(id -u)" -eq 0 ]; then
 		base=/run
@@ -36,7 +36,7 @@ sockets() {
 	else
 		base=/tmp
 	fi
-	local dir=$base/sbx-$(id -u)-$id
+	dir=$base/sbx-$(id -u)-$id
 	# In /tmp anybody could have made it first.
 	mkdir -m 700 "$dir" 2>/dev/null || [ -O "$dir" ] && [ ! -L "$dir" ] || return 1
 	chmod 700 "$dir"

@@ -13,7 +13,7 @@ toolbox_set_up() {
 		return
 	fi
 	mkdir -p "$state/toolbox"
-	if ! (cd "$root" && CGO_ENABLED=0 GOOS=linux GOFLAGS= go build -trimpath -buildvcs=false -ldflags='-s -w' -o "$state/toolbox/toolbox" ./hack/toolbox) >"$log" 2>&1; then
+	if ! (cd "$root" && CGO_ENABLED=0 GOOS=linux GOFLAGS="" go build -trimpath -buildvcs=false -ldflags='-s -w' -o "$state/toolbox/toolbox" ./hack/toolbox) >"$log" 2>&1; then
 		missing toolbox "it does not build: $(last_words "$log")" "go build ./hack/toolbox"
 		return
 	fi

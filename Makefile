@@ -1,0 +1,38 @@
+# The two commands a newcomer needs are `make run` and `make test`. Both first make the
+# machine ready (hack/setup) and afterwards stop what that started.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# What go test runs, and with what: make test PACKAGES=./runtime/... TESTFLAGS='-run Half -v'
+PACKAGES  ?= ./...
+TESTFLAGS ?=
+# How often make soak runs every test.
+SOAK      ?= 10
+
+.PHONY: help run test soak generate lint build clean
+
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: ## the main job, on every backend this machine has
+	hack/setup -- hack/run
+
+test: ## all tests with the race detector, live ones included
+	hack/setup -- go run ./hack/testreport -race -count=1 $(TESTFLAGS) $(PACKAGES)
+
+soak: ## all tests SOAK times over, in random order
+	hack/setup -- go run ./hack/testreport -race -count=$(SOAK) -shuffle=on -timeout=2h $(TESTFLAGS) $(PACKAGES)
+
+generate: ## generate everything that is generated
+	go generate ./...
+
+lint: ## formatting, vet, staticcheck, our own rules, drift of generated files, other platforms
+	hack/lint
+
+build: ## the commands, into bin/
+	go build -trimpath -o bin/ ./cmd/...
+
+clean: ## stop what setup started, and remove what was built
+	hack/setup --stop
+	rm -rf bin .cache
