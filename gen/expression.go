@@ -115,6 +115,7 @@ func (o operand) room() (constant int, length *jen.Statement) {
 	case goAddr:
 		return len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"), nil
 	default:
-		return len("18446744073709551615"), nil
+		// Room for what is usual: a number of twenty digits makes the text grow, and nothing else.
+		return len("8589934592"), nil
 	}
 }

@@ -91,7 +91,7 @@ func (w *Words) CSV(name, value string) *Words {
 	if w.text.Len() > w.start {
 		w.text.WriteByte(',')
 	}
-	if !strings.ContainsAny(value, ",\"\r\n") && !strings.HasPrefix(name, " ") {
+	if plainField(value) {
 		w.text.WriteString(name)
 		w.text.WriteString(value)
 		return w
@@ -106,6 +106,17 @@ func (w *Words) CSV(name, value string) *Words {
 	}
 	w.text.WriteByte('"')
 	return w
+}
+
+// plainField is true for a value that comma-separated values hold as it is.
+func plainField(value string) bool {
+	for i := range len(value) {
+		switch value[i] {
+		case ',', '"', '\r', '\n':
+			return false
+		}
+	}
+	return true
 }
 
 // End finishes the word being composed and appends it.

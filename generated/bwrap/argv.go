@@ -133,6 +133,6 @@ func argv(r *runtime.Request) []string {
 // room gives the most words, and bytes of composed words, that argv makes of r.
 func room(r *runtime.Request) (words, bytes int) {
 	words = 33 + 3*len(r.Env) + 6*len(r.Mounts) + len(r.Command)
-	bytes = 120 + 40*len(r.Mounts)
+	bytes = 60 + 20*len(r.Mounts)
 	return words, bytes
 }

@@ -90,7 +90,7 @@ func argv(r *runtime.Request) []string {
 
 // room gives the most words, and bytes of composed words, that argv makes of r.
 func room(r *runtime.Request) (words, bytes int) {
-	words = 22 + 2*len(r.Env) + 4*len(r.Mounts) + len(r.Command)
-	bytes = 40 + 20*len(r.Mounts)
+	words = 16 + 2*len(r.Env) + 4*len(r.Mounts) + len(r.Command)
+	bytes = 20 + 10*len(r.Mounts)
 	return words, bytes
 }

@@ -220,14 +220,14 @@ func argv(r *runtime.Request) []string {
 
 // room gives the most words, and bytes of composed words, that argv makes of r.
 func room(r *runtime.Request) (words, bytes int) {
-	words = 67 + 4*len(r.Labels) + 2*len(r.Env) + 2*len(r.Network.Aliases) + 2*len(r.Network.Hosts) + 2*len(r.Network.DNS) + 2*len(r.Network.Publish) + 2*len(r.Mounts) + 3*len(r.Command)
-	bytes = 668 + 2*len(r.Labels) + 46*len(r.Network.Hosts) + 45*len(r.Network.DNS) + 43*len(r.Network.Publish) + 73*len(r.Mounts)
+	words = 65 + 2*len(r.Labels) + 2*len(r.Env) + 2*len(r.Network.Aliases) + 2*len(r.Network.Hosts) + 2*len(r.Network.DNS) + 2*len(r.Network.Publish) + 2*len(r.Mounts) + 3*len(r.Command)
+	bytes = 357 + len(r.Labels) + 46*len(r.Network.Hosts) + 45*len(r.Network.DNS) + 23*len(r.Network.Publish) + 53*len(r.Mounts)
 	if r.Hardening.AppArmor != "" {
 		bytes += len(r.Hardening.AppArmor)
 	}
 	for i := range r.Labels {
 		l := &r.Labels[i]
-		bytes += len(l.Name) + len(l.Value) + len(l.Name) + len(l.Value)
+		bytes += len(l.Name) + len(l.Value)
 	}
 	for i := range r.Network.Hosts {
 		h := &r.Network.Hosts[i]
