@@ -7,18 +7,10 @@ import (
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 func mode(m uint32) fs.FileMode { return fs.FileMode(m) & fs.ModePerm }
-
-// Claims that are no feature of a launch: what every command gets.
-const (
-	claimEnvironment = "environment"
-	claimDescriptors = "streams.descriptors"
-	claimCommand     = "command"
-	claimMounts      = "mount"
-	claimWorkdir     = "workdir"
-)
 
 // hardeningClaims are what a hardening option claims, as a person reads it.
 var hardeningClaims = []struct{ name, value string }{
@@ -57,32 +49,32 @@ func (b *Backend) claims(r, asked *runtime.Request) []runtime.Claim {
 	case runtime.NetworkEgress:
 		add("network.egress", "its own network namespace with nothing but loopback; the way out is "+r.Network.Socket, true)
 	}
-	for _, l := range resourceLimits {
-		if v := l.of(&r.Limits); v != nil {
-			add(l.name, fmt.Sprintf("soft %d, hard %d", v.Soft, v.Hard), true)
+	for _, l := range attest.ResourceLimits {
+		if v := l.Of(&r.Limits); v != nil {
+			add(l.Name, fmt.Sprintf("soft %d, hard %d", v.Soft, v.Hard), true)
 		}
 	}
 	if r.User.Kind == runtime.UserID || r.User.Kind == runtime.UserCaller {
 		add("user."+string(r.User.Kind), fmt.Sprintf("%d:%d", r.User.UID, r.User.GID), true)
 	}
 	if b.def.Gate == GateBlockFD {
-		add(claimMounts, fmt.Sprintf("%d mounts, each with its planned access, and no other", len(r.Mounts)), true)
+		add(attest.ClaimMounts, fmt.Sprintf("%d mounts, each with its planned access, and no other", len(r.Mounts)), true)
 	}
 	if r.Dir != "" {
-		add(claimWorkdir, r.Dir, true)
+		add("workdir", r.Dir, true)
 	}
 	names := make([]string, len(r.Env))
 	for i, v := range r.Env {
 		names[i] = v.Name
 	}
 	slices.Sort(names)
-	add(claimEnvironment, fmt.Sprintf("exactly %d variables: %s", len(names), strings.Join(names, " ")), true)
+	add("environment", fmt.Sprintf("exactly %d variables: %s", len(names), strings.Join(names, " ")), true)
 	numbers := make([]string, 0, 4)
 	for _, n := range commandDescriptors(r, b.def.Gate) {
 		numbers = append(numbers, fmt.Sprint(n))
 	}
-	add(claimDescriptors, "exactly "+strings.Join(numbers, " "), true)
-	add(claimCommand, r.Command[0], true)
+	add(attest.ClaimDescriptors, "exactly "+strings.Join(numbers, " "), true)
+	add("command", r.Command[0], true)
 	return out
 }
 

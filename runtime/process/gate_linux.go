@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	goruntime "runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 // gated starts the launcher with an empty environment, its words and its gate by descriptor; has the first process inside held, limited
@@ -89,32 +89,24 @@ func (s *start) adopt(pid int) error {
 		return s.launcherFailed()
 	}
 	// Read while the pidfd is held and its parent not reaped: no other process can have taken the pid.
-	for up, i := st.ppid, 0; up != p.launcher.pid; i++ {
-		above, err := readStat(up)
+	for up, i := st.Parent, 0; up != p.launcher.pid; i++ {
+		above, err := attest.ReadStat(up)
 		if err != nil || i == 8 || up <= 1 {
 			unix.Close(fd)
 			p.first, p.firstPID = -1, 0
 			return runtime.Fail(runtime.Setup, "the launcher names process %d as its child, which is not", pid).WithCure("check what %s is", s.plan.Identity.Program)
 		}
-		up = above.ppid
+		up = above.Parent
 	}
 	launcher, _, err := identify(p.launcher.pid)
 	if err != nil {
 		return runtime.Fail(runtime.Setup, "reading the launcher's identity: %w", err)
 	}
-	p.namespace = ownNamespace(pid, "pid")
+	if p.namespace, _, err = attest.OwnNamespace(pid, "pid"); err != nil {
+		return runtime.Fail(runtime.Setup, "reading the pid namespace of process %d: %w", pid, err)
+	}
 	p.identity = id
 	return s.record(launcher, id)
-}
-
-// ownNamespace reports whether a process is in another namespace of this kind than we are.
-func ownNamespace(pid int, kind string) bool {
-	theirs, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + kind)
-	if err != nil {
-		return false
-	}
-	ours, err := os.Readlink("/proc/self/ns/" + kind)
-	return err == nil && ours != theirs
 }
 
 // traced follows the seized first process to the command's own exec. All of it runs on the tracing thread.
@@ -189,7 +181,7 @@ func (s *start) traced() (err error) {
 					return err
 				}
 			}
-			if err := s.atExec(pid, runtime.WhenExec); err != nil {
+			if err := s.atExec(pid); err != nil {
 				return err
 			}
 			if err := s.ctx.Err(); err != nil {

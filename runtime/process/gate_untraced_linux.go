@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 // Where ptrace is not permitted, nothing tells when a process has come to its gate or has become another program. Both are looked for,
@@ -51,6 +52,9 @@ func (s *start) untraced() error {
 	if err := s.held(s.firstPID, runtime.WhenHeld); err != nil {
 		return err
 	}
+	if err := s.heldDescriptors(s.firstPID); err != nil {
+		return err
+	}
 	reason := s.judge(s.firstPID)
 	s.skipLauncherText()
 	s.begin()
@@ -72,7 +76,7 @@ func (s *start) untraced() error {
 		}
 		s.told = &code
 		s.missed(runtime.WhenAfterExec)
-	} else if err := s.atExec(s.commandPID, runtime.WhenAfterExec); err != nil {
+	} else if err := s.afterExec(s.commandPID); err != nil {
 		return err
 	}
 	s.ran = true
@@ -86,11 +90,11 @@ func (s *start) untraced() error {
 func (s *start) atGate() bool {
 	base := "/proc/" + strconv.Itoa(s.firstPID)
 	var buf [2048]byte
-	w, err := readProc(base+"/wchan", buf[:])
+	w, err := attest.ReadFile(base+"/wchan", buf[:])
 	if err == nil && len(w) > 1 {
 		return bytes.HasSuffix(w, []byte("pipe_read")) || bytes.HasSuffix(w, []byte("pipe_wait"))
 	}
-	b, err := readProc(base+"/status", buf[:])
+	b, err := attest.ReadFile(base+"/status", buf[:])
 	return err == nil && bytes.Contains(b, []byte("\nState:\tS")) && bytes.Contains(b, []byte("\nCapEff:\t0000000000000000\n"))
 }
 
@@ -120,10 +124,10 @@ func (s *start) hasBecome() bool {
 func onlyChild(pid int) int {
 	p := strconv.Itoa(pid)
 	var buf [256]byte
-	b, err := readProc("/proc/"+p+"/task/"+p+"/children", buf[:])
+	b, err := attest.ReadFile("/proc/"+p+"/task/"+p+"/children", buf[:])
 	if errors.Is(err, os.ErrNotExist) {
 		// A kernel without CONFIG_PROC_CHILDREN.
-		all, err := processes(func(_ int, s procStat) bool { return s.ppid == pid })
+		all, err := processes(func(_ int, s attest.Stat) bool { return s.Parent == pid })
 		if err == nil && len(all) > 0 {
 			return all[0].id.PID
 		}

@@ -1,14 +1,170 @@
 package process
 
-// held limits and measures a held process, before the command exists.
-func (s *start) held(pid int, when string) error {
-	return limit(pid, &s.req.Limits)
+import (
+	"time"
+
+	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
+)
+
+// atExecOnly are the claims that only the command itself can show: before its exec there is the launcher's own process.
+var atExecOnly = map[string]bool{
+	"hardening.seccomp":     true,
+	"hardening.new-session": true,
+	"hardening.apparmor":    true,
+	"environment":           true,
+	"command":               true,
+	"workdir":               true,
+	attest.ClaimDescriptors: true,
 }
 
-// atExec measures the command at its own exec.
-func (s *start) atExec(pid int, when string) error {
+// againAtExec are measured at both stops: an exec can give privileges back.
+var againAtExec = map[string]bool{
+	"hardening.capabilities":      true,
+	"hardening.no-new-privileges": true,
+}
+
+// held limits and measures a held process, before the command exists.
+func (s *start) held(pid int, when string) error {
+	if err := limit(pid, &s.req.Limits); err != nil {
+		return err
+	}
+	s.guarantees = make([]runtime.Guarantee, len(s.plan.Claims))
+	subject := attest.NewSubject(pid, s.expect())
+	defer subject.Close()
+	for i, c := range s.plan.Claims {
+		if atExecOnly[c.Name] {
+			s.guarantees[i] = runtime.Guarantee{Name: c.Name, Claimed: c.Value, Required: c.Required, Measured: runtime.MeasuredUnknown}
+			continue
+		}
+		s.guarantees[i] = subject.Measure(c, when)
+		if err := s.mismatch(s.guarantees[i], when); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// missed says of everything that the exec stop shows that it was not seen.
-func (s *start) missed(when string) {}
+// atExec measures the command stopped at its own exec.
+func (s *start) atExec(pid int) error {
+	subject := attest.NewSubject(pid, s.expect())
+	defer subject.Close()
+	for i, c := range s.plan.Claims {
+		if !atExecOnly[c.Name] && !againAtExec[c.Name] {
+			continue
+		}
+		g := subject.Measure(c, runtime.WhenExec)
+		if againAtExec[c.Name] && g.Measured == s.guarantees[i].Measured {
+			continue
+		}
+		s.guarantees[i] = g
+		if err := s.mismatch(g, runtime.WhenExec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterExec measures the command while it runs already. What it can have changed itself by then is broken only where no launch of ours
+// looks like it: an environment that has more than was planned. The rest that does not hold is not known.
+func (s *start) afterExec(pid int) error {
+	const tries = 20
+	for i, c := range s.plan.Claims {
+		if !atExecOnly[c.Name] || s.guarantees[i].When == runtime.WhenHeld {
+			continue
+		}
+		var g runtime.Guarantee
+		for try := range tries {
+			subject := attest.NewSubject(pid, s.expect())
+			g = subject.Measure(c, runtime.WhenAfterExec)
+			subject.Close()
+			if g.Measured == runtime.MeasuredHolds || ended(s.command) {
+				break
+			}
+			// The kernel fills a new program's memory after the exec can be seen.
+			if try < tries-1 {
+				time.Sleep(firstPause)
+			}
+		}
+		switch {
+		case g.Measured == runtime.MeasuredHolds:
+		case ended(s.command):
+			g.Measured, g.Evidence = runtime.MeasuredUnknown, endedUnseen
+		case c.Name != "environment":
+			g.Measured, g.Evidence = runtime.MeasuredUnknown, "the command runs and may have changed it itself: "+g.Evidence
+		}
+		s.guarantees[i] = g
+		if err := s.mismatch(g, runtime.WhenAfterExec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const endedUnseen = "the command ended before it could be looked at"
+
+// heldDescriptors measures, where there is no exec stop, what the process at the gate will leave open to the command: what is not closed
+// by an exec, but for what the launcher itself closes before.
+func (s *start) heldDescriptors(pid int) error {
+	for i, c := range s.plan.Claims {
+		if c.Name != attest.ClaimDescriptors {
+			continue
+		}
+		e := s.expect()
+		e.Closing = []int{s.req.Descriptors.Block}
+		if fd := s.req.Descriptors.Seccomp; fd > 0 {
+			e.Closing = append(e.Closing, fd)
+		}
+		subject := attest.NewSubject(pid, e)
+		s.guarantees[i] = subject.Inherited(c, runtime.WhenHeld)
+		subject.Close()
+		if err := s.mismatch(s.guarantees[i], runtime.WhenHeld); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missed says of everything that the exec stop shows that it was not seen: the command had ended before it could be looked at.
+func (s *start) missed(when string) {
+	for i := range s.guarantees {
+		if g := &s.guarantees[i]; atExecOnly[g.Name] && g.When != runtime.WhenHeld {
+			g.Measured, g.When, g.Evidence = runtime.MeasuredUnknown, when, endedUnseen
+		}
+	}
+}
+
+func (s *start) expect() *attest.Expect {
+	e := &attest.Expect{Request: s.req, Descriptors: commandDescriptors(s.req, s.b.def.Gate), Proven: s.plan.Identity.Proven}
+	if s.b.def.Gate == GateBlockFD {
+		e.Launcher = s.launcher.pid
+		e.Added = []string{"PWD"} // bwrap(1): set to the directory it enters
+	}
+	return e
+}
+
+// mismatch is the refusal of a required guarantee that does not hold, or that could not be read of a process that stood still.
+func (s *start) mismatch(g runtime.Guarantee, when string) error {
+	if !g.Required {
+		return nil
+	}
+	ran := "the command has not run"
+	if when == runtime.WhenAfterExec {
+		ran = "the command was ended"
+	}
+	switch {
+	case g.Measured == runtime.MeasuredBroken:
+		return runtime.Fail(runtime.Setup, "%s is claimed (%s) and does not hold: %s; %s", g.Name, g.Claimed, g.Evidence, ran).About(g.Name).
+			WithCure("check that %s is what it should be and that nothing stands between it and this program", s.programName())
+	case g.Measured == runtime.MeasuredUnknown && when != runtime.WhenAfterExec:
+		return runtime.Fail(runtime.Setup, "%s is claimed (%s) and %s; %s", g.Name, g.Claimed, g.Evidence, ran).About(g.Name)
+	}
+	return nil
+}
+
+func (s *start) programName() string {
+	if s.plan.Identity.Program != "" {
+		return s.plan.Identity.Program
+	}
+	return s.b.def.Description.Name
+}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 	"github.com/sbxkit/sbxkit/runtime/mounts"
 )
 
@@ -98,7 +99,7 @@ func (b *Backend) findProgram(lookup func(string) (string, bool)) (string, error
 	if err != nil {
 		dir = "/"
 	}
-	path, err := findCommand(root, name, search, dir)
+	path, err := attest.FindCommand(root, name, search, dir)
 	if err == nil {
 		return path, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 // resources are what exists of a run apart from its process. A handle that was reopened has no plan.
@@ -205,7 +206,7 @@ func killByToken(ctx context.Context, t runtime.Token) (*runtime.Teardown, error
 		fds = append(fds, fd)
 		roots[id.PID] = true
 		// A launcher leads the session it was given.
-		if s, err := readStat(id.PID); err == nil && s.session == id.PID {
+		if s, err := attest.ReadStat(id.PID); err == nil && s.Session == id.PID {
 			sessions[id.PID] = true
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 // Start starts the command, held; has it limited and measured; and lets it go.
@@ -267,7 +268,7 @@ func (s *start) direct(o *order) error {
 	if f := verdict(root, r); f != nil {
 		return f
 	}
-	o.path, err = findCommand(root, r.Command[0], searchPath(r.Env), r.Dir)
+	o.path, err = attest.FindCommand(root, r.Command[0], attest.SearchPath(r.Env), r.Dir)
 	if err != nil {
 		return commandFailure(r.Command[0], err)
 	}
@@ -291,7 +292,7 @@ func (s *start) direct(o *order) error {
 		return unix.PtraceSetOptions(c.pid, unix.PTRACE_O_EXITKILL)
 	}
 	err = s.spawn(o, attach)
-	if s.launcher.pid == 0 && notPermitted(err) && o.sys.Credential == nil && executable(root, o.path) == nil {
+	if s.launcher.pid == 0 && notPermitted(err) && o.sys.Credential == nil && attest.Executable(root, o.path) == nil {
 		// PTRACE_TRACEME may be what is forbidden: then the same without a stop.
 		o.sys.Ptrace, traced = false, false
 		err = s.spawn(o, nil)
@@ -325,7 +326,11 @@ func (s *start) direct(o *order) error {
 	if err := s.held(p.launcher.pid, when); err != nil {
 		return err
 	}
-	if err := s.atExec(p.launcher.pid, when); err != nil {
+	measure := s.atExec
+	if !traced {
+		measure = s.afterExec
+	}
+	if err := measure(p.launcher.pid); err != nil {
 		return err
 	}
 	if err := s.ctx.Err(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
 // The processes of a run that no namespace ends are found by their session, which we made for the run and nobody else can join
@@ -19,11 +20,11 @@ import (
 // member is a process found in /proc, held by a pidfd.
 type member struct {
 	id   runtime.ProcessIdentity
-	stat procStat
+	stat attest.Stat
 }
 
 // processes lists every process of /proc that keep wants. A process that ends meanwhile is left out.
-func processes(keep func(pid int, s procStat) bool) ([]member, error) {
+func processes(keep func(pid int, s attest.Stat) bool) ([]member, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -39,11 +40,11 @@ func processes(keep func(pid int, s procStat) bool) ([]member, error) {
 		if err != nil {
 			continue
 		}
-		s, err := readStat(pid)
+		s, err := attest.ReadStat(pid)
 		if err != nil || !keep(pid, s) {
 			continue
 		}
-		out = append(out, member{runtime.ProcessIdentity{PID: pid, StartTime: s.startTime, BootID: bootID()}, s})
+		out = append(out, member{runtime.ProcessIdentity{PID: pid, StartTime: s.StartTime, BootID: bootID()}, s})
 	}
 	return out, nil
 }
@@ -58,11 +59,11 @@ func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.Process
 		return 0, nil, err
 	}
 	for range sweepRounds {
-		all, err := processes(func(int, procStat) bool { return true })
+		all, err := processes(func(int, attest.Stat) bool { return true })
 		if err != nil {
 			return killed, nil, err
 		}
-		byPID := make(map[int]procStat, len(all))
+		byPID := make(map[int]attest.Stat, len(all))
 		for _, m := range all {
 			byPID[m.id.PID] = m.stat
 		}
@@ -72,16 +73,16 @@ func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.Process
 				if !ok || pid == self || pid <= 1 {
 					return false
 				}
-				if roots[pid] || sessions[s.session] {
+				if roots[pid] || sessions[s.Session] {
 					return true
 				}
-				pid = s.ppid
+				pid = s.Parent
 			}
 			return false
 		}
 		var live []member
 		for _, m := range all {
-			if m.stat.state != 'Z' && ours(m.id.PID) {
+			if m.stat.State != 'Z' && ours(m.id.PID) {
 				live = append(live, m)
 			}
 		}
@@ -101,12 +102,12 @@ func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.Process
 			held = append(held, fd)
 			// Its children become findable by it: it cannot start another one now.
 			signalPidfd(fd, unix.SIGSTOP)
-			if m.stat.session > 0 && m.stat.session != own {
-				sessions[m.stat.session] = true
+			if m.stat.Session > 0 && m.stat.Session != own {
+				sessions[m.stat.Session] = true
 			}
 			roots[m.id.PID] = true
 		}
-		again, err := processes(func(pid int, s procStat) bool { return s.state != 'Z' && (sessions[s.session] || roots[s.ppid]) })
+		again, err := processes(func(pid int, s attest.Stat) bool { return s.State != 'Z' && (sessions[s.Session] || roots[s.Parent]) })
 		if err == nil {
 			for _, m := range again {
 				if fd, err := openIdentity(m.id); err == nil {
@@ -154,11 +155,11 @@ const sweepRounds = 8
 // markedAs finds the processes whose first word is name: a launcher that was started and not yet recorded when its controller died.
 func markedAs(name string) ([]member, error) {
 	var buf [256]byte
-	return processes(func(pid int, s procStat) bool {
-		if s.state == 'Z' {
+	return processes(func(pid int, s attest.Stat) bool {
+		if s.State == 'Z' {
 			return false
 		}
-		b, err := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", buf[:])
+		b, err := attest.ReadFile("/proc/"+strconv.Itoa(pid)+"/cmdline", buf[:])
 		if err != nil {
 			return false
 		}
