@@ -150,6 +150,11 @@ func (s *Subject) mounted(m *runtime.Mount, have *mountinfo.Info, root int) stri
 		if have.FSType != "proc" || have.Root != "/" {
 			return fmt.Sprintf("%s is %s of a %s, not a proc", m.Target, have.Root, have.FSType)
 		}
+		// Each mount of proc is a file system of its own, since Linux 5.8 even in one pid namespace.
+		var host unix.Stat_t
+		if err := unix.Stat("/proc", &host); err == nil && unix.Major(host.Dev) == uint32(have.Major) && unix.Minor(host.Dev) == uint32(have.Minor) {
+			return fmt.Sprintf("%s is the host's own", m.Target)
+		}
 	case runtime.MountDev:
 		if have.FSType != "tmpfs" {
 			return fmt.Sprintf("%s is a %s, not a small one of its own", m.Target, have.FSType)

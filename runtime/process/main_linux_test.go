@@ -86,23 +86,26 @@ func runSuite(t *testing.T, how string, uid int) {
 	}
 	out, err := cmd.CombinedOutput()
 	passed := 0
+	var said strings.Builder
 	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if strings.HasPrefix(line, "--- PASS") {
+		switch line := strings.TrimSpace(lines.Text()); {
+		case strings.HasPrefix(line, "--- PASS"):
 			passed++
+		case strings.HasPrefix(line, "=== "), strings.HasPrefix(line, "--- SKIP"):
+		default:
+			fmt.Fprintln(&said, lines.Text())
 		}
 	}
 	if err != nil {
-		t.Fatalf("the suite %s: %v\n%s", how, err, tail(out, 12000))
+		t.Fatalf("the suite %s: %v\n%s", how, err, said.String())
 	}
 	if passed == 0 {
 		t.Fatalf("the suite %s passed no test\n%s", how, out)
 	}
 	t.Logf("%d tests passed %s", passed, how)
 }
-
-func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 func errorsOf(errs ...error) error {
 	for _, err := range errs {
