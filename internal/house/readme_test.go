@@ -81,3 +81,32 @@ func TestTheREADMEsTargetsExist(t *testing.T) {
 		}
 	}
 }
+
+// TestTheREADMEsSpecGivesItsArgv compares the spec shown with the one in the tree, and the argv shown with that one's golden plan.
+func TestTheREADMEsSpecGivesItsArgv(t *testing.T) {
+	spec, err := os.ReadFile("../../examples/judge.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := blocks(t, "yaml"); len(shown) != 1 || shown[0] != string(spec) {
+		t.Errorf("the README shows another spec than examples/judge.yaml")
+	}
+	plans, err := os.ReadFile("../../testdata/plans/judge.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bare, _ := strings.Cut(string(plans), "-- bare --\nwords:\n")
+	var words []string
+	for line := range strings.Lines(bare) {
+		if !strings.HasPrefix(line, "  ") {
+			break
+		}
+		if !strings.HasSuffix(line, "(gate)\n") {
+			words = append(words, strings.Fields(line)[0])
+		}
+	}
+	shown := blocks(t, "argv")
+	if len(shown) != 1 || len(words) < 20 || strings.Join(strings.Fields(shown[0]), " ") != strings.Join(words, " ") {
+		t.Errorf("the README shows another argv than the golden plan:\n%s", strings.Join(words, " "))
+	}
+}
