@@ -7,22 +7,17 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/internal/rule"
 )
 
-// Apply makes the policy, which may be nil, and the names of the built-in backends' programs (nil for the default) the settings of the rules
-// of this process. It must be called before the first analysis.
+// Apply makes the policy, which may be nil, the settings of the rules of this process. programs are the names that the built-in specs give their
+// programs; they, and the policy's, come on top of rule.DefaultPrograms. It must be called before the first analysis.
 func Apply(p *Policy, programs []string) {
-	s := rule.Settings{Programs: slices.Clone(programs)}
+	s := rule.Settings{Programs: slices.Concat(rule.DefaultPrograms, programs)}
 	if p != nil {
 		s.Root = filepath.Dir(p.Path)
 		s.HostEnvEverywhere, s.ConstantShell = p.HostEnvEverywhere, p.ConstantShell
 		for _, e := range p.Exclude {
 			s.Exclude = append(s.Exclude, rule.Exclude{Pattern: e.Path, Rules: e.Rules, Reason: e.Reason})
 		}
-		if len(p.Programs) > 0 {
-			if s.Programs == nil {
-				s.Programs = slices.Clone(rule.DefaultPrograms)
-			}
-			s.Programs = append(s.Programs, p.Programs...)
-		}
+		s.Programs = append(s.Programs, p.Programs...)
 	}
 	slices.Sort(s.Programs)
 	s.Programs = slices.Compact(s.Programs)

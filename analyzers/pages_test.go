@@ -1,0 +1,117 @@
+package analyzers_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sbxkit/sbxkit/analyzers"
+	"golang.org/x/tools/go/analysis"
+)
+
+var update = flag.Bool("update", false, "write docs/vet anew")
+
+const pages = "../docs/vet"
+
+// TestPagesAreWhatTheRulesSay keeps docs/vet equal to the rules' doc comments. Run it with -update after changing one.
+func TestPagesAreWhatTheRulesSay(t *testing.T) {
+	want := map[string]string{"README.md": index(analyzers.All())}
+	for _, a := range analyzers.All() {
+		want[a.Name+".md"] = page(a)
+	}
+	if *update {
+		if err := os.MkdirAll(pages, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range want {
+			if err := os.WriteFile(filepath.Join(pages, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join(pages, name))
+		if err != nil {
+			t.Errorf("%v; run: go test ./analyzers -run Pages -update", err)
+			continue
+		}
+		if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s is stale; run: go test ./analyzers -run Pages -update\n%s", name, diff)
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(pages, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if base := filepath.Base(n); want[base] == "" {
+			t.Errorf("%s is the page of no rule; remove it", base)
+		}
+	}
+}
+
+// TestEveryPageHasItsParts holds every rule to what a page must tell.
+func TestEveryPageHasItsParts(t *testing.T) {
+	for _, a := range analyzers.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			if !strings.HasPrefix(a.Doc, a.Name+": ") {
+				t.Errorf("the doc does not start with %q", a.Name+": ")
+			}
+			for _, part := range []string{"\nBad:\n", "\nGood", "# How to allow it", "# What it cannot see"} {
+				if !strings.Contains(a.Doc, part) {
+					t.Errorf("the doc has no part %q", strings.TrimSpace(part))
+				}
+			}
+			if !strings.HasSuffix(a.URL, "/docs/vet/"+a.Name+".md") {
+				t.Errorf("URL is %q", a.URL)
+			}
+		})
+	}
+}
+
+func index(rules []*analysis.Analyzer) string {
+	var b strings.Builder
+	b.WriteString("# The rules of sbxvet\n\n<!-- Made from the rules' doc comments by go test ./analyzers -update. Do not edit. -->\n\n| rule | reports |\n|---|---|\n")
+	for _, a := range rules {
+		title, _, _ := strings.Cut(a.Doc, "\n")
+		fmt.Fprintf(&b, "| [%[1]s](%[1]s.md) | %[2]s |\n", a.Name, strings.TrimPrefix(title, a.Name+": "))
+	}
+	return b.String()
+}
+
+// page renders the doc comment as Markdown: its headings one level down, its indented blocks fenced.
+func page(a *analysis.Analyzer) string {
+	var b strings.Builder
+	title, body, _ := strings.Cut(a.Doc, "\n")
+	fmt.Fprintf(&b, "# %s\n\n<!-- Made from analyzers/%[1]s/doc.go by go test ./analyzers -update. Do not edit. -->\n\n%s.\n", a.Name, capital(strings.TrimPrefix(title, a.Name+": ")))
+	lines := strings.Split(body, "\n")
+	code := false
+	for i, line := range lines {
+		indented := strings.HasPrefix(line, "\t")
+		if indented && !code {
+			b.WriteString("```go\n")
+			code = true
+		}
+		if code && !indented && (line != "" || i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "\t")) {
+			b.WriteString("```\n")
+			code = false
+		}
+		switch {
+		case code:
+			line = strings.TrimPrefix(line, "\t")
+		case strings.HasPrefix(line, "# "):
+			line = "#" + line
+		}
+		b.WriteString(line + "\n")
+	}
+	if code {
+		b.WriteString("```\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
