@@ -32,7 +32,7 @@ var nodes = map[string]fs.FileMode{
 	"/etc/ld.so.cache": 0, "/etc/ssl": fs.ModeDir, "/etc/ssl/certs": fs.ModeDir, "/etc/alternatives": fs.ModeDir, "/etc/localtime": 0,
 	"/dev": fs.ModeDir, "/dev/fuse": fs.ModeDevice | fs.ModeCharDevice, "/dev/null": fs.ModeDevice | fs.ModeCharDevice,
 	"/proc": fs.ModeDir, "/sys": fs.ModeDir, "/tmp": fs.ModeDir, "/run": fs.ModeDir, "/run/proxy.sock": fs.ModeSocket,
-	"/home": fs.ModeDir, "/home/caller": fs.ModeDir, "/home/caller/project": fs.ModeDir, "/srv": fs.ModeDir, "/srv/data": fs.ModeDir,
+	"/home": fs.ModeDir, "/home/caller": fs.ModeDir, "/home/caller/project": fs.ModeDir, "/srv": fs.ModeDir, "/srv/data": fs.ModeDir, "/srv/data/tmp": fs.ModeDir,
 	"/var": fs.ModeDir, "/var/lib": fs.ModeDir, "/opt": fs.ModeDir,
 	"/var/lib/sbx": fs.ModeDir, "/var/lib/sbx/runs": fs.ModeDir, runDir: fs.ModeDir, runDir + "/workspace": fs.ModeDir,
 }
