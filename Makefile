@@ -16,7 +16,8 @@ help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 run: ## the main job, on every backend this machine has
-	hack/setup -- hack/run
+	go tool sbxgen check
+	hack/setup -- go run ./hack/run
 
 test: ## all tests with the race detector, live ones included
 	hack/setup -- go run ./hack/testreport -race -count=1 $(TESTFLAGS) $(PACKAGES)
