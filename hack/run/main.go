@@ -48,6 +48,15 @@ type row struct {
 	contained           []string
 	took                time.Duration
 	failed              bool
+	// details are what went wrong, too long for the table.
+	details []string
+}
+
+// fail notes what went wrong and gives the word for the table.
+func (r *row) fail(word, detail string) string {
+	r.failed = true
+	r.details = append(r.details, detail)
+	return word
 }
 
 func run(ctx context.Context, out io.Writer) (bool, error) {
@@ -89,7 +98,15 @@ func run(ctx context.Context, out io.Writer) (bool, error) {
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.name, r.identity, r.job, strings.Join(r.contained, ", "), r.took.Round(time.Millisecond))
 	}
-	return ok, t.Flush()
+	if err := t.Flush(); err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		for _, d := range r.details {
+			fmt.Fprintf(out, "%s: %s\n", r.name, d)
+		}
+	}
+	return ok, nil
 }
 
 // play runs the job and the forbidden ones on one backend.
@@ -104,7 +121,8 @@ func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, i
 	id, err := box.Probe(ctx)
 	if err != nil {
 		f := sbx.AsFailure(err, sbx.Setup)
-		r.identity, r.job = "not on this host: "+f.Message, "did not run"
+		r.identity, r.job, r.contained = "not on this host", "did not run", []string{"did not run"}
+		r.fail("", f.Error())
 		r.failed = !errors.Is(err, sbx.ErrUnsupported)
 		return r, nil
 	}
@@ -129,19 +147,19 @@ func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, i
 		return l
 	}
 	if r.job, err = s.count(ctx, box, l, workspace); err != nil {
-		r.job, r.failed = err.Error(), true
+		r.job = r.fail("FAILED", err.Error())
 	}
 	for _, f := range s.forbidden() {
 		held, err := f(ctx, box, l)
 		switch {
 		case err != nil:
-			r.contained, r.failed = append(r.contained, err.Error()), true
+			r.contained = append(r.contained, r.fail("FAILED", err.Error()))
 		case held:
 			r.contained = append(r.contained, "contained")
 		case id.Unsandboxed:
 			r.contained = append(r.contained, "open (isolates nothing)")
 		default:
-			r.contained, r.failed = append(r.contained, "NOT CONTAINED"), true
+			r.contained = append(r.contained, r.fail("NOT CONTAINED", "a forbidden job was not contained"))
 		}
 	}
 	r.took = time.Since(began)
