@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/docker/docker/client"
@@ -21,6 +22,8 @@ type api struct {
 	cli   *client.Client
 	dial  dialFunc
 	limit deadlines
+	// greeted is true while the engine answered the last greeting.
+	greeted atomic.Bool
 }
 
 var _ link = (*api)(nil)

@@ -16,8 +16,11 @@ type Backend struct {
 
 	mu     sync.Mutex
 	links  map[string]link
-	probed string // the endpoint of the last probe that found one
+	proofs map[string]proof // by endpoint
+	probed string           // the endpoint of the last probe that found one
 	closed bool
+
+	commands commandCache
 }
 
 var (
@@ -49,7 +52,7 @@ func New(def Definition) (*Backend, error) {
 	default:
 		return nil, fmt.Errorf("engine %s: via %q is neither %q nor %q", def.Description.Name, def.Options.Via, ViaAPI, ViaCLI)
 	}
-	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}}, nil
+	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}, proofs: map[string]proof{}}, nil
 }
 
 // Describe gives the spec's data.

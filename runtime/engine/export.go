@@ -43,7 +43,7 @@ func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts
 		if err != nil {
 			return u.manifest(false), r.b.setup(r.link, err, "downloading the artifact %s", p)
 		}
-		err = u.unpack(path.Dir(r.placeOf(p)), body)
+		err = u.unpack(r.placeOf(p), body)
 		if closed := body.Close(); err == nil {
 			err = closed
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/api/types/versions"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -17,15 +18,20 @@ import (
 // (PidsLimit as a pointer, CgroupnsMode, mounts of every kind) with 1.40 and 1.41.
 const minAPI = "1.40"
 
-// identify asks the engine who it is and turns the answer into an identity. An engine that cannot be reached is Unsupported: the host
-// has none. One that takes a connection and then does not answer, or answers nonsense, is Setup: it could, and did not.
-func (b *Backend) identify(ctx context.Context, l link) (*runtime.Identity, error) {
-	a, err := l.identify(ctx)
+// greet asks the engine who it is. An engine that cannot be reached is Unsupported: the host has none. One that takes a connection and
+// then does not answer, or answers nonsense, is Setup: it could, and did not.
+func (b *Backend) greet(ctx context.Context, l link) (*runtime.Identity, error) {
+	v, api, err := l.greet(ctx)
 	if err != nil {
 		return nil, b.unreached(ctx, l.endpoint(), err)
 	}
-	id := identity(a)
-	id.Backend, id.Kind, id.Endpoint, id.Remote = b.def.Description.Name, b.def.Description.Kind, l.endpoint().host, !l.endpoint().local()
+	id := &runtime.Identity{
+		Backend: b.def.Description.Name, Kind: b.def.Description.Kind, Engine: engineName(v), API: api,
+		Endpoint: l.endpoint().host, Remote: !l.endpoint().local(),
+	}
+	if len(v.Components) != 0 {
+		id.Version = v.Components[0].Version
+	}
 	if !slices.Contains(b.def.Engines, id.Engine) {
 		f := runtime.Fail(runtime.Unsupported, "the engine at %s calls itself %q, which the backend %s does not drive", id.Endpoint, id.Engine, id.Backend)
 		return nil, f.At(runtime.StepProbe).WithCure("name an endpoint of %s, or use the backend for this engine", strings.Join(b.def.Engines, " or "))
@@ -34,20 +40,20 @@ func (b *Backend) identify(ctx context.Context, l link) (*runtime.Identity, erro
 		return nil, runtime.Fail(runtime.Unsupported, "%s %s speaks API %s, and %s is needed", id.Engine, id.Version, id.API, minAPI).
 			At(runtime.StepProbe).WithCure("upgrade the engine")
 	}
-	if a.info.OSType != "" && a.info.OSType != "linux" {
-		return nil, runtime.Fail(runtime.Unsupported, "%s at %s runs %s containers, and sandboxes are Linux's", id.Engine, id.Endpoint, a.info.OSType).
-			At(runtime.StepProbe).WithCure("switch the engine to Linux containers")
-	}
 	return id, nil
 }
 
-// identity reads an engine's answers. Names, never versions or paths, decide what an engine is.
-func identity(a *answers) *runtime.Identity {
-	id := &runtime.Identity{Engine: a.name(), API: a.api}
-	if len(a.version.Components) != 0 {
-		id.Version = a.version.Components[0].Version
+// inform adds what only the slower answer has. Names, never versions or paths, decide what an engine is.
+func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*system.Info, error) {
+	info, err := l.info(ctx)
+	if err != nil {
+		return nil, b.unreached(ctx, l.endpoint(), err)
 	}
-	for _, o := range a.info.SecurityOptions {
+	if info.OSType != "" && info.OSType != "linux" {
+		return nil, runtime.Fail(runtime.Unsupported, "%s at %s runs %s containers, and sandboxes are Linux's", id.Engine, id.Endpoint, info.OSType).
+			At(runtime.StepProbe).WithCure("switch the engine to Linux containers")
+	}
+	for _, o := range info.SecurityOptions {
 		// Options are "name=seccomp,profile=default", or the bare name on old engines.
 		for f := range strings.SplitSeq(o, ",") {
 			switch strings.TrimPrefix(f, "name=") {
@@ -58,16 +64,16 @@ func identity(a *answers) *runtime.Identity {
 			}
 		}
 	}
-	switch a.info.CgroupVersion {
+	switch info.CgroupVersion {
 	case "1":
 		id.Cgroup = "v1"
 	case "2":
 		id.Cgroup = "v2"
 	}
-	if a.info.CgroupDriver == "none" {
+	if info.CgroupDriver == "none" {
 		id.Cgroup = "none"
 	}
-	return id
+	return info, nil
 }
 
 // unreached says why an engine gave no identity.

@@ -6,8 +6,10 @@ import (
 	"io"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 )
 
@@ -16,8 +18,9 @@ import (
 // recognises, on every link. Links are safe for concurrent use.
 type link interface {
 	endpoint() endpoint
-	// identify asks who answers.
-	identify(ctx context.Context) (*answers, error)
+	// greet asks who answers, and in which version of the API; info asks for the rest, which can take half a second.
+	greet(ctx context.Context) (*types.Version, string, error)
+	info(ctx context.Context) (*system.Info, error)
 
 	image(ctx context.Context, ref string) (*image.InspectResponse, error)
 	// pull fetches an image; progress gets a line for each step and may be nil.

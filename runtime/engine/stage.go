@@ -124,13 +124,26 @@ func (r *resources) lookCommand(ctx context.Context) error {
 	if dir == "" && r.plan.Image != nil {
 		dir = r.plan.Image.Workdir
 	}
-	m, err := lookCommand(ctx, r.link, r.token.Name, req.Command[0], dir, searchPath, hiddenBy(req.Mounts))
+	key := commandKey{endpoint: r.token.Endpoint, command: req.Command[0], dir: dir, searchPath: searchPath}
+	if r.plan.Image != nil {
+		key.image = r.plan.Image.ID
+	}
+	if r.b.commands.known(key, req.Mounts) {
+		return nil
+	}
+	var visited []string
+	hidden := hiddenBy(req.Mounts)
+	m, err := lookCommand(ctx, r.link, r.token.Name, req.Command[0], dir, searchPath, func(p string) bool {
+		visited = append(visited, p)
+		return hidden(p)
+	})
 	if err != nil {
 		return r.b.setup(r.link, err, "looking for the command %q in the container", req.Command[0])
 	}
 	if m != nil {
 		return m.failure()
 	}
+	r.b.commands.remember(key, visited, req.Mounts)
 	return nil
 }
 

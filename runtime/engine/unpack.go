@@ -49,15 +49,17 @@ func (u *unpacker) manifest(whole bool) *runtime.Manifest {
 	return &m
 }
 
-// unpack writes one archive below at. It refuses what leaves the directory by name or by link, and what is neither a directory, a regular
+// unpack writes one archive to the place at. Its first entry is that place itself, whatever the engine calls it (Docker the last word of
+// the path, Podman "/" for a mount). It refuses what leaves the directory by name or by link, and what is neither a directory, a regular
 // file nor a symbolic link; whatever an archive says, os.Root keeps each write inside.
 func (u *unpacker) unpack(at string, body io.Reader) error {
-	if at != "." && at != "/" {
-		if err := u.root.MkdirAll(at, 0o755); err != nil {
+	if parent := path.Dir(at); parent != "." {
+		if err := u.root.MkdirAll(parent, 0o755); err != nil {
 			return err
 		}
 	}
 	archive := tar.NewReader(body)
+	top := ""
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -66,9 +68,16 @@ func (u *unpacker) unpack(at string, body io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("reading the archive: %w", err)
 		}
-		name := path.Join(at, path.Clean("/" + h.Name)[1:])
-		if strings.Contains("/"+h.Name+"/", "/../") || name == "." || !fs.ValidPath(name) {
+		clean := path.Clean("/" + h.Name)
+		if top == "" {
+			top = clean
+		}
+		if strings.Contains("/"+h.Name+"/", "/../") || !below(clean, top) {
 			return fmt.Errorf("the archive names %q, which is outside of it", h.Name)
+		}
+		name := path.Join(at, strings.TrimPrefix(clean, top))
+		if !fs.ValidPath(name) || name == "." {
+			return fmt.Errorf("the archive names %q, which is no place for a file", h.Name)
 		}
 		if err := u.entry(name, h, archive); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
