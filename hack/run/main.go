@@ -76,8 +76,12 @@ func run(ctx context.Context, out io.Writer) (bool, error) {
 		make func() (sbx.Backend, error)
 	}{
 		{"bwrap", func() (sbx.Backend, error) { return bwrap.New(bwrap.Options{}) }},
-		{"docker", func() (sbx.Backend, error) { return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST")}) }},
-		{"podman", func() (sbx.Backend, error) { return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST")}) }},
+		{"docker", func() (sbx.Backend, error) {
+			return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST")})
+		}},
+		{"podman", func() (sbx.Backend, error) {
+			return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST")})
+		}},
 		{"local", func() (sbx.Backend, error) { return local.New(local.Options{}) }},
 	} {
 		fmt.Fprintf(out, "%s ...\n", b.name)
