@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -97,6 +98,10 @@ func parseShellLine(args []string) (shellLine, error) {
 	return line, nil
 }
 
+// newParser reads POSIX shell and what bash adds: the interpreter does not run
+// what the parser's own POSIX variant makes of export and readonly.
+func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
 // byteReader reads one byte a call.
 type byteReader struct{ io.Reader }
 
@@ -114,6 +119,9 @@ type shell struct {
 	runner *interp.Runner
 
 	topLevelExec map[uint]bool // offsets of the exec commands that may replace the process
+	sources      sources
+	background   backgrounds
+	traps        traps
 }
 
 // run executes source, one complete command at a time, and returns the
@@ -129,10 +137,11 @@ func (sh *shell) run(source io.Reader, params []string) error {
 	}
 	sh.runner = runner
 	ctx := context.Background()
+	source = io.MultiReader(strings.NewReader(shellVariable+"="+strconv.Itoa(os.Getpid())+"\n"), source)
 	// The parser hands out a command at the newline that ends it, and the last
 	// one may lack it.
 	source = io.MultiReader(source, strings.NewReader("\n"))
-	parser := syntax.NewParser(syntax.Variant(syntax.LangPOSIX))
+	parser := newParser()
 	var status error
 	for stmts, err := range parser.InteractiveSeq(source) {
 		if err != nil {
@@ -144,7 +153,9 @@ func (sh *shell) run(source io.Reader, params []string) error {
 			continue
 		}
 		for _, stmt := range stmts {
-			sh.rewrite(stmt)
+			if err := sh.rewrite(stmt); err != nil {
+				return fmt.Errorf("preparing a command: %w", err)
+			}
 			status = runner.Run(ctx, stmt)
 			if _, only := asStatus(status); runner.Exited() || !only {
 				return sh.end(status)
@@ -154,8 +165,23 @@ func (sh *shell) run(source io.Reader, params []string) error {
 	return sh.end(status)
 }
 
-// end turns the interpreter's result into the applet's.
+// end runs what is due at the end of the shell, and turns the interpreter's
+// result into the applet's. The status is that of the last command, unless an
+// action of trap exits with another.
 func (sh *shell) end(err error) error {
+	for _, action := range []string{sh.traps.take(), sh.traps.takeExit()} {
+		if action == "" {
+			continue
+		}
+		parser := newParser()
+		file, parseErr := parser.Parse(strings.NewReader(action), "trap")
+		if parseErr != nil {
+			return parseErr
+		}
+		if actionErr := sh.runner.Run(context.Background(), file); sh.runner.Exited() {
+			err = actionErr
+		}
+	}
 	if status, only := asStatus(err); only {
 		if status == 0 {
 			return nil
@@ -177,22 +203,49 @@ func asStatus(err error) (exitStatus, bool) {
 }
 
 // rewrite prepares a statement for what the interpreter does not do itself.
-func (sh *shell) rewrite(stmt *syntax.Stmt) {
+func (sh *shell) rewrite(stmt *syntax.Stmt) error {
 	sh.topLevelExec = make(map[uint]bool)
+	if sh.sources.functions == nil {
+		sh.sources.functions = make(map[string]string)
+	}
+	unescape(stmt)
+	if err := sh.sources.rewriteBackground(stmt); err != nil {
+		return err
+	}
 	markExec(stmt, sh.topLevelExec)
+	return nil
 }
 
 // onCall sees every simple command, expanded and with its redirections in
 // place, and may put another in its stead.
 func (sh *shell) onCall(ctx context.Context, args []string) ([]string, error) {
 	hc := interp.HandlerCtx(ctx)
-	switch {
-	case args[0] == "exec" && len(args) > 1 && sh.topLevelExec[hc.Pos.Offset()]:
+	if args[0] == "exec" && len(args) > 1 && sh.topLevelExec[hc.Pos.Offset()] {
 		return nil, execute(hc, args[1:])
+	}
+	if due := sh.traps.take(); due != "" {
+		return []string{"eval", due + quote(args...)}, nil
+	}
+	switch {
+	case args[0] == backgroundCommand:
+		return sh.startBackground(hc, args)
+	case args[0] == "wait":
+		return sh.waitForBackground(hc, args), nil
+	case args[0] == "trap":
+		return sh.traps.set(hc, args), nil
 	case ownBuiltins[args[0]] != nil:
 		return sh.runOwn(hc, args), nil
 	}
 	return args, nil
+}
+
+// quote writes words as the shell reads them.
+func quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'"
+	}
+	return strings.Join(quoted, " ")
 }
 
 // shellBuiltin is a builtin of the shell called as a program, as POSIX wants it

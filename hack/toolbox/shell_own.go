@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +23,13 @@ var ownBuiltins = map[string]applet{
 // command that has its exit status.
 func (sh *shell) runOwn(hc interp.HandlerContext, args []string) []string {
 	c := &call{name: args[0], args: args[1:], in: hc.Stdin, out: hc.Stdout, err: hc.Stderr}
-	return withStatus(c.status(ownBuiltins[args[0]](c)))
+	status := c.status(ownBuiltins[args[0]](c))
+	if args[0] == "kill" && status == 0 {
+		if sig, pids, err := parseKill(args[1:]); err == nil && slices.Contains(pids, strconv.Itoa(os.Getpid())) {
+			sh.traps.await(sig)
+		}
+	}
+	return withStatus(status)
 }
 
 // withStatus is a command that does nothing but exit with a status.

@@ -212,29 +212,32 @@ func parseSignal(word string) (syscall.Signal, error) {
 	return 0, fmt.Errorf("%q is not a signal", word)
 }
 
-// runKill sends a signal: kill [-SIGNAL | -s SIGNAL] PID...; a negative PID is a
-// process group.
-func runKill(c *call) error {
-	signal, words := syscall.SIGTERM, c.args
-	var err error
+// parseKill reads [-SIGNAL | -s SIGNAL] [--] PID...
+func parseKill(words []string) (signal syscall.Signal, pids []string, err error) {
+	signal = syscall.SIGTERM
 	switch {
 	case len(words) > 1 && words[0] == "-s":
 		signal, err = parseSignal(words[1])
 		words = words[2:]
-	case len(words) > 0 && words[0] == "--":
-		words = words[1:]
-	case len(words) > 0 && strings.HasPrefix(words[0], "-"):
+	case len(words) > 0 && words[0] != "--" && strings.HasPrefix(words[0], "-"):
 		signal, err = parseSignal(words[0][1:])
 		words = words[1:]
-		if len(words) > 0 && words[0] == "--" {
-			words = words[1:]
-		}
 	}
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if err == nil && len(words) == 0 {
+		err = errors.New("usage: kill [-SIGNAL] PID...")
+	}
+	return signal, words, err
+}
+
+// runKill sends a signal: kill [-SIGNAL | -s SIGNAL] PID...; a negative PID is a
+// process group.
+func runKill(c *call) error {
+	signal, words, err := parseKill(c.args)
 	if err != nil {
 		return usageError(err.Error())
-	}
-	if len(words) == 0 {
-		return usageError("usage: kill [-SIGNAL] PID...")
 	}
 	return eachName(c, words, func(word string) error {
 		pid, err := strconv.Atoi(word)
