@@ -77,11 +77,11 @@ func copyTreeish(ctx context.Context, s *sink, repository, treeish string) (left
 	if strings.HasPrefix(treeish, "-") || strings.ContainsAny(treeish, "\x00\n") {
 		return nil, refuse("%q is no name of a tree", treeish)
 	}
-	tree, err := resolveTree(ctx, repository, treeish)
+	id, err := resolve(ctx, repository, treeish)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := listTree(ctx, s.bounds, repository, tree)
+	objects, err := listTree(ctx, s.bounds, repository, id)
 	if err != nil {
 		return nil, err
 	}
@@ -105,18 +105,18 @@ func copyTreeish(ctx context.Context, s *sink, repository, treeish string) (left
 	return left, copyBlobs(ctx, s, repository, blobs)
 }
 
-// resolveTree finds the id of the tree that a name means.
-func resolveTree(ctx context.Context, repository, treeish string) (string, error) {
-	cmd := gitCommand(ctx, repository, "rev-parse", "--verify", "--quiet", "--end-of-options", treeish+"^{tree}")
+// resolve finds the id of the object that a name means, so that what is listed stays the same whatever becomes of the name.
+func resolve(ctx context.Context, repository, treeish string) (string, error) {
+	cmd := gitCommand(ctx, repository, "rev-parse", "--verify", "--quiet", "--end-of-options", treeish)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%q names no tree: %w", treeish, gitError(ctx, cmd, &stderr, err))
+		return "", fmt.Errorf("%q names nothing: %w", treeish, gitError(ctx, cmd, &stderr, err))
 	}
 	id := strings.TrimSpace(string(out))
 	if strings.Trim(id, "0123456789abcdef") != "" || len(id) != 40 && len(id) != 64 {
-		return "", fmt.Errorf("%q: git names the tree %q", treeish, id)
+		return "", fmt.Errorf("%q: git names the object %q", treeish, id)
 	}
 	return id, nil
 }
