@@ -89,6 +89,9 @@ const FirstDescriptor = 20
 // ScriptTarget is where a script is staged inside a sandbox that has a file system of its own.
 const ScriptTarget = "/run/sbx/script"
 
+// EgressTarget is where the proxy's socket of NetworkEgress stands inside; SBX_EGRESS_SOCKET says so to the command.
+const EgressTarget = "/run/sbx/egress.sock"
+
 // StagedScript is a Launch's Script with the place it is staged at.
 type StagedScript struct {
 	Target string // path inside

@@ -580,8 +580,15 @@ func (r *resolver) network() error {
 			return denied("network.dns", "a name server has no address")
 		}
 	}
-	if n.Mode == NetworkEgress && !path.IsAbs(n.Socket) {
-		return denied("network.egress", "network egress needs the absolute path of the proxy's unix socket")
+	if n.Mode == NetworkEgress {
+		if !path.IsAbs(n.Socket) {
+			return denied("network.egress", "network egress needs the absolute path of the proxy's unix socket")
+		}
+		// No route leads out but this socket, and the command learns where it is.
+		r.ask("mount.socket")
+		r.req.Mounts = append(r.req.Mounts, Mount{Kind: MountSocket, Source: n.Socket, Target: EgressTarget, Origin: "network"})
+		r.req.Env = append(r.req.Env, Variable{Name: "SBX_EGRESS_SOCKET", Value: EgressTarget, Public: true, Origin: "seam"})
+		r.ask("environment")
 	}
 	r.req.Network = n
 	return nil
