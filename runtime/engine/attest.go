@@ -2,21 +2,61 @@ package engine
 
 import (
 	"context"
+	"errors"
+
+	"github.com/docker/docker/api/types/container"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
 
-// identify asks the engine for the started process and measures what the plan claims.
-func (p *process) identify(ctx context.Context) error {
+// attest asks the engine for the started process and measures what the plan claims in the kernel's own record of it, where that is this
+// host's. What the kernel keeps no record of, and everything of a remote engine, stays at the engine's own record. The command runs by
+// now: a required guarantee that does not hold ends it, and is Uncertain, since it may have run a few instructions.
+func (p *process) attest(ctx context.Context) error {
 	i, err := p.link.inspect(ctx, p.token.Name)
 	if err != nil {
-		return p.b.setup(p.link, err, "describing the started container %s", p.token.Name)
+		return runtime.Fail(runtime.Uncertain, "describing the started container %s: %w", p.token.Name, err).WithLeft(p.b.leftContainer(p.link, p.token.Name))
 	}
 	p.id = runtime.ProcessIdentity{Container: i.ID}
-	if !p.plan.Identity.Remote {
-		p.id.PID = state(i).Pid
-		p.id.BootID = bootID()
-	}
 	p.guarantees = p.readback
+	if p.plan.Identity.Remote {
+		// Nobody but the engine itself vouches for what it says it did.
+		for n := range p.guarantees {
+			if p.guarantees[n].Measured == runtime.MeasuredReadback {
+				p.guarantees[n].Measured = runtime.MeasuredClaimed
+			}
+		}
+		return nil
+	}
+	measured := p.measure(i)
+	var broken []runtime.Guarantee
+	for n, g := range p.guarantees {
+		m, ok := measured[g.Name]
+		if !ok {
+			continue
+		}
+		p.guarantees[n] = m
+		if m.Required && m.Measured == runtime.MeasuredBroken {
+			broken = append(broken, m)
+		}
+	}
+	if err := refuseBroken(broken, "the container is not what %s says it is, and was killed right after its start", p.plan.Identity); err != nil {
+		f := runtime.AsFailure(err, runtime.Uncertain)
+		f.Kind = runtime.Uncertain
+		return f
+	}
 	return nil
 }
+
+// errAnotherProcess is what an engine's pid means that is not the container's on this host: the engine counts in another pid namespace.
+var errAnotherProcess = errors.New("the process the engine names is not the container's here")
+
+// watcher is an open handle on a process that tells how it ended.
+type watcher interface {
+	// ended gives the exit status or the signal of an ended process; known is false where the kernel does not tell (yet).
+	ended() (code, signal int, known bool)
+	close()
+}
+
+// container is what the engine said at the start.
+type inspected = container.InspectResponse

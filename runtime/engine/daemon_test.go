@@ -105,6 +105,17 @@ func (e underTest) through(t *testing.T, intercept func(w http.ResponseWriter, r
 	return e, die
 }
 
+// unixTransport speaks HTTP to an endpoint that is a unix socket.
+func unixTransport(t *testing.T, endpoint string) *http.Transport {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", strings.TrimPrefix(endpoint, "unix://"))
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
 // hang holds a request until its client leaves, which a server sees only once it has read the request.
 func hang(_ http.ResponseWriter, r *http.Request) bool {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -336,7 +347,7 @@ func walk(t *testing.T, b *Backend, e underTest, step func(string)) error {
 	if err != nil {
 		return err
 	}
-	defer proc.(*process).at.close()
+	defer proc.(*process).close()
 	step("kill")
 	if err := res.Kill(ctx); err != nil {
 		return err

@@ -18,6 +18,8 @@ type process struct {
 	guarantees []runtime.Guarantee
 	began      time.Time
 	terminal   bool
+	// watch tells how the command ended where the kernel does; nil elsewhere.
+	watch watcher
 
 	// input ends when the copying of a stdin file has ended; nil without one.
 	input chan struct{}

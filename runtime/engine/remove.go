@@ -49,7 +49,7 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 	running := r.running
 	r.mu.Unlock()
 	if running != nil {
-		running.at.close()
+		running.close()
 	}
 	if len(failed) != 0 {
 		return t, runtime.Fail(runtime.Uncertain, "not seen gone: %w", errors.Join(failed...)).At(runtime.StepRemove).WithLeft(t.Left...)

@@ -51,7 +51,7 @@ func (r *resources) start(ctx context.Context, s *runtime.StartRequest) (*proces
 		p.input = make(chan struct{})
 		go p.feed(s.StdinFile)
 	}
-	if err := p.identify(asking); err != nil {
+	if err := p.attest(asking); err != nil {
 		return nil, r.stopUnattested(ctx, p, err)
 	}
 	if s.Terminal != nil && p.id.PID != 0 {
@@ -129,6 +129,14 @@ func (r *resources) stopUnattested(ctx context.Context, p *process, cause error)
 	case <-stop.Done():
 		return errors.Join(cause, context.Cause(stop))
 	}
-	p.at.close()
+	p.close()
 	return cause
+}
+
+// close gives up what the process holds: its streams, and the handle on the command.
+func (p *process) close() {
+	p.at.close()
+	if p.watch != nil {
+		p.watch.close()
+	}
 }

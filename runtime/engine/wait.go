@@ -37,7 +37,7 @@ func (p *process) Wait(ctx context.Context, drain time.Duration) (*runtime.Exit,
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p.at.close()
+	defer p.close()
 	if err != nil {
 		p.err = runtime.AsFailure(err, runtime.Uncertain).At(runtime.StepCapture)
 		return nil, p.err
@@ -64,6 +64,7 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 		exit.Observer = "engine inspect"
 		exit.Notes = append(exit.Notes, "the wait broke: "+p.at.waitErr.Error())
 	}
+	p.witness(exit)
 	exit.DrainCut = p.at.cut.Load()
 	var broken *frameError
 	switch err := p.at.streamErr; {
@@ -74,6 +75,24 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 		exit.Notes = append(exit.Notes, err.Error())
 	}
 	return exit, nil
+}
+
+// witness adds what the kernel says of the command's end, where somebody watched it: an engine's exit status is the same for a signal and
+// for a status of 128 and more.
+func (p *process) witness(x *runtime.Exit) {
+	if p.watch == nil {
+		return
+	}
+	code, signal, known := p.watch.ended()
+	switch {
+	case !known:
+	case signal != 0 && x.Code == 128+signal:
+		x.Code, x.Signal, x.Notes = -1, syscall.Signal(signal), nil
+		x.Observer += ", pidfd"
+	case signal == 0 && x.Code == code:
+		x.OOM, x.Notes = false, nil
+		x.Observer += ", pidfd"
+	}
 }
 
 // record gives the engine's record of an ended container. Where the wait broke, the engine may still know the end, or still run the

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package engine
+
+import "github.com/sbxkit/sbxkit/runtime"
+
+// measure gives nothing: the container's process is in another kernel.
+func (p *process) measure(*inspected) map[string]runtime.Guarantee { return nil }
