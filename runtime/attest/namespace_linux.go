@@ -21,8 +21,8 @@ func namespace(kind string) func(*Subject, runtime.Claim) verdict {
 
 // userNamespaceOff cannot be read from outside: the count that forbids it belongs to the namespace and is shown to its members only. What
 // can be read is that the process stands in a namespace whose parent is not ours, which is how a launcher keeps the command from
-// lifting the count; that the launcher tries it before it goes on is the probe's to show.
-func (s *Subject) userNamespaceOff(c runtime.Claim) verdict {
+// lifting the count. That none can be made the launcher finds out itself before it goes on (bwrap(1), --disable-userns).
+func (s *Subject) userNamespaceOff(runtime.Claim) verdict {
 	fd, err := unix.Open(s.base+"/ns/user", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return unknown(err)
@@ -41,9 +41,7 @@ func (s *Subject) userNamespaceOff(c runtime.Claim) verdict {
 	if above == ours()["user"] {
 		return broken("ns/user: its parent is our own user namespace %s, in which more can be made", above)
 	}
-	v := s.proven(c)
-	v.evidence = fmt.Sprintf("ns/user: nested in %s, not ours; %s", above, v.evidence)
-	return v
+	return verdict{runtime.MeasuredBehaves, fmt.Sprintf("ns/user: nested in %s, not ours; the launcher tries to make one itself and gives up where it can", above)}
 }
 
 // newSession holds where the process is in another session than this program, and has no terminal of ours.

@@ -142,8 +142,10 @@ func (s *Subject) Measure(c runtime.Claim, when string) runtime.Guarantee {
 		v = s.limit(c)
 	}
 	g.Measured, g.Evidence = v.measured, v.evidence
-	if v.measured == runtime.MeasuredBehaves {
-		g.When = runtime.WhenProbe
+	for _, p := range s.expect.Proven {
+		if p.Name == c.Name && v.measured == runtime.MeasuredBehaves {
+			g.When = p.When
+		}
 	}
 	return g
 }

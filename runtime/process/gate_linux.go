@@ -166,7 +166,7 @@ func (s *start) traced() (err error) {
 			if err := unix.PtraceCont(command, 0); err != nil {
 				return runtime.Fail(runtime.Setup, "resuming process %d: %w", command, err)
 			}
-			if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			if err := letGo(pid, 0); err != nil && !errors.Is(err, unix.ESRCH) {
 				return runtime.Fail(runtime.Setup, "letting process %d go: %w", pid, err)
 			}
 			delete(tracees, pid)
@@ -191,7 +191,8 @@ func (s *start) traced() (err error) {
 			s.skipLauncherText()
 			s.begin()
 			s.read()
-			if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			s.stopped = s.frozen != 0
+			if err := letGo(pid, s.frozen); err != nil && !errors.Is(err, unix.ESRCH) {
 				return runtime.Fail(runtime.Uncertain, "letting the command go: %w", err)
 			}
 			return nil

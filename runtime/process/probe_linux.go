@@ -72,6 +72,9 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 	if err := b.proveLaunch(ctx, id); err != nil {
 		return nil, err
 	}
+	if err := b.proveParentDeath(ctx, id); err != nil {
+		return nil, err
+	}
 	if b.probes.found == nil {
 		b.probes.found = map[programKey]*runtime.Identity{}
 	}
@@ -136,6 +139,10 @@ func (b *Backend) ask(ctx context.Context, id *runtime.Identity) error {
 				At(runtime.StepProbe).WithCure("check that it is %s", b.def.Program)
 		}
 		id.Version = string(m[1])
+		// "bubblewrap 0.8.0": its own name for itself.
+		if name, rest, ok := strings.Cut(strings.TrimSpace(string(out)), " "); ok && rest == id.Version {
+			id.Engine = name
+		}
 	}
 	if len(b.def.Flags) > 0 {
 		out, err := b.answer(ctx, id.Program, b.def.Flags)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -25,34 +24,39 @@ type process struct {
 
 	// launcher is our child: the sandbox's program, or the command itself where there is none.
 	launcher child
-	// first is the first process inside (the namespace's init), command the process that became the command; -1 where not known. With
-	// GateExec all three are one.
+	// first is the first process inside, command the process that became the command, as pidfds; -1 where not known. With GateExec
+	// all three are one.
 	first, command       int
 	firstPID, commandPID int
-	namespace            bool        // first is the first process of a pid namespace of its own: everything inside ends with it
-	status               *statusPipe // nil without a launcher
-	told                 *int        // the exit status the launcher told, where it was read early
-	running              bool        // the command was let go and the streams are read
-	identity             runtime.ProcessIdentity
-	ran                  bool // the command's own exec was seen
-	stdin                io.WriteCloser
-	outputs              [2]*stream
-	signals              []*stream // heartbeat and notify
-	guarantees           []runtime.Guarantee
-	notes                []string
-	started              time.Time
-	exit                 *runtime.Exit
-	fate                 error
-	waitMu               sync.Mutex
-	killed               atomic.Bool
-	closeMu              sync.RWMutex // held for reading while a pidfd is used
-	closed               bool
+	// namespace: first is the first of a pid namespace of its own, and everything inside ends with it.
+	namespace bool
+	status    *statusPipe // nil without a launcher
+	told      *int        // the exit status the launcher told, where it was read early
+	identity  runtime.ProcessIdentity
+	ran       bool // the command's own exec was seen
+	stopped   bool // the command was left standing still, for a probe
+	started   time.Time
+
+	guarantees []runtime.Guarantee
+	notes      []string
+
+	stdin   io.WriteCloser
+	outputs [2]*stream
+	signals []*stream // heartbeat and notify
+	running bool      // the streams are read
 
 	exited chan struct{} // closed when the launcher's end was witnessed; the fields below are then set
 	waited syscall.WaitStatus
 	usage  unix.Rusage
 	ended  time.Time
 	reaped error // why the end was not witnessed
+
+	waitMu sync.Mutex // guards what Wait has found
+	exit   *runtime.Exit
+	fate   error
+
+	closeMu sync.RWMutex // held for reading while a pidfd is used
+	closed  bool
 }
 
 var _ runtime.Process = (*process)(nil)
@@ -277,7 +281,6 @@ func (p *process) usageNow() runtime.Usage {
 // kill ends everything of the run by the strongest means: the first process of the namespace takes all others with it; without a
 // namespace the session and everything that descends from it is swept.
 func (p *process) kill() error {
-	p.killed.Store(true)
 	p.closeMu.RLock()
 	defer p.closeMu.RUnlock()
 	if p.closed {

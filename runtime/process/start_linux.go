@@ -21,6 +21,14 @@ import (
 
 // Start starts the command, held; has it limited and measured; and lets it go.
 func (r *resources) Start(ctx context.Context, sr *runtime.StartRequest) (runtime.Process, error) {
+	p, err := r.start(ctx, sr, 0)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (r *resources) start(ctx context.Context, sr *runtime.StartRequest, frozen syscall.Signal) (*process, error) {
 	if r.plan == nil {
 		return nil, reopened("start").At(runtime.StepStart)
 	}
@@ -32,7 +40,7 @@ func (r *resources) Start(ctx context.Context, sr *runtime.StartRequest) (runtim
 	r.started = true
 	r.mu.Unlock()
 	p := &process{b: r.b, plan: r.plan, req: r.plan.Request, first: -1, command: -1, exited: make(chan struct{})}
-	s := &start{process: p, res: r, ctx: ctx, request: sr, block: -1}
+	s := &start{process: p, res: r, ctx: ctx, request: sr, block: -1, frozen: frozen}
 	err := s.run()
 	s.table.close()
 	if s.block >= 0 {
@@ -53,6 +61,8 @@ type start struct {
 	table   table
 	// block is the writing end of the gate, -1 without one.
 	block int
+	// frozen is SIGSTOP where the command is to stand still instead of running: a probe's.
+	frozen syscall.Signal
 }
 
 func (s *start) run() error {
@@ -342,7 +352,8 @@ func (s *start) direct(o *order) error {
 	if !traced {
 		return nil
 	}
-	s.b.spawner.do(func() { err = unix.PtraceDetach(p.launcher.pid) })
+	p.stopped = s.frozen != 0
+	s.b.spawner.do(func() { err = letGo(p.launcher.pid, s.frozen) })
 	if errors.Is(err, unix.ESRCH) {
 		err = nil // killed meanwhile: Wait says how it ended
 	}
