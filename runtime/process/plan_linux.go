@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 
@@ -68,6 +69,9 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	}
 	first := firstDescriptor
 	if req.Hardening.Seccomp != "" {
+		if _, err := filter(req.Hardening.Seccomp); err != nil {
+			return nil, runtime.Fail(runtime.Unsupported, "%w", err).At(runtime.StepPlan).About("hardening.seccomp")
+		}
 		d.Seccomp = first
 		first++
 	}
@@ -77,6 +81,7 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 			ask = append(ask, runtime.Mount{Kind: runtime.MountFile, Target: c.File, Data: c.Value, Mode: mode(c.Mode), Origin: "credential " + c.Role})
 		}
 	}
+	ask = append(ask, kernelSettings(ask, in.Host)...)
 	limit := runtime.FirstDescriptor
 	files := 0
 	for _, m := range ask {
@@ -104,6 +109,35 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	}
 	req.Mounts = res.Mounts
 	return res, nil
+}
+
+// kernelFiles are what a write to, below /proc, changes the whole machine. Only their owner's id guards them, not a capability: bubblewrap
+// started by root leaves the command that id, and covers a directory only where the directory itself could be written
+// (setup_newroot in bubblewrap.c), which /proc/sys is not.
+var kernelFiles = []string{"acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"}
+
+// kernelSettings are read-only mounts of them for each proc that is asked for, where the host has them and nothing else was asked for there.
+func kernelSettings(ask []runtime.Mount, host runtime.HostView) (add []runtime.Mount) {
+	if host == nil {
+		return nil
+	}
+	for _, m := range ask {
+		if m.Kind != runtime.MountProc {
+			continue
+		}
+		for _, name := range kernelFiles {
+			target := path.Join(m.Target, name)
+			if slices.ContainsFunc(ask, func(o runtime.Mount) bool { return path.Clean(o.Target) == target }) {
+				continue
+			}
+			source := "/proc/" + name
+			if _, err := host.Lstat(source); err != nil {
+				continue
+			}
+			add = append(add, runtime.Mount{Kind: runtime.MountBindRO, Source: source, Target: target, Origin: m.Origin + " (kernel settings)"})
+		}
+	}
+	return add
 }
 
 // planDirect readies a request for a command that is started with nothing between: a script is read from a descriptor of its own.

@@ -93,6 +93,15 @@ func (s *start) descriptors() error {
 			}
 		}
 	}
+	if r.Descriptors.Seccomp > 0 {
+		f, err := filter(r.Hardening.Seccomp)
+		if err != nil {
+			return err
+		}
+		if err := t.data(r.Descriptors.Seccomp, "seccomp filter", f); err != nil {
+			return err
+		}
+	}
 	for _, c := range r.Credentials {
 		if c.Descriptor > 0 {
 			if err := t.data(c.Descriptor, "credential", c.Value); err != nil {
