@@ -68,6 +68,10 @@ func runFind(c *call) error {
 			}
 			matched, _ := filepath.Match(name, filepath.Base(path))
 			if (name == "" || matched) && (kind == "" || kind == kindLetter(d.Type())) {
+				// WalkDir has dropped the ./ that find keeps.
+				if root == "." && path != "." {
+					path = "./" + path
+				}
 				if _, err := fmt.Fprintln(c.out, path); err != nil {
 					return err
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -19,11 +20,16 @@ func probeFds(c *call) error {
 	if err != nil {
 		return err
 	}
+	var numbers []int
 	for _, entry := range entries {
 		fd, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			return err
 		}
+		numbers = append(numbers, fd)
+	}
+	slices.Sort(numbers)
+	for _, fd := range numbers {
 		// What is marked close-on-exec cannot have come through exec: it is the
 		// Go runtime's, or the descriptor of this very listing.
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -33,7 +39,7 @@ func probeFds(c *call) error {
 		if err != nil {
 			return fmt.Errorf("asking about descriptor %d: %w", fd, err)
 		}
-		target, err := os.Readlink("/proc/self/fd/" + entry.Name())
+		target, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 		if err != nil {
 			return err
 		}

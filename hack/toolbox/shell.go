@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -131,13 +130,14 @@ func (sh *shell) run(source io.Reader, params []string) error {
 		interp.Params(params...),
 		interp.StdIO(sh.call.in, sh.call.out, sh.call.err),
 		interp.CallHandler(sh.onCall),
+		interp.ExecHandlers(onExec),
 	)
 	if err != nil {
 		return usageError(err.Error())
 	}
 	sh.runner = runner
 	ctx := context.Background()
-	source = io.MultiReader(strings.NewReader(shellVariable+"="+strconv.Itoa(os.Getpid())+"\n"), source)
+	source = io.MultiReader(strings.NewReader(fmt.Sprintf("%s=%d %s=%s\n", shellVariable, os.Getpid(), nameVariable, quote(sh.name))), source)
 	// The parser hands out a command at the newline that ends it, and the last
 	// one may lack it.
 	source = io.MultiReader(source, strings.NewReader("\n"))
@@ -225,6 +225,11 @@ func (sh *shell) onCall(ctx context.Context, args []string) ([]string, error) {
 	}
 	if due := sh.traps.take(); due != "" {
 		return []string{"eval", due + quote(args...)}, nil
+	}
+	if args[0] == execCommand {
+		if args = args[1:]; sh.runner.Funcs[args[0]] == nil && !interp.IsBuiltin(args[0]) {
+			return nil, execute(hc, args)
+		}
 	}
 	switch {
 	case args[0] == backgroundCommand:

@@ -29,6 +29,11 @@ const (
 	// shellVariable holds "$$", which in a background command is still the pid of
 	// the shell that started it.
 	shellVariable = "sbx_shell"
+	// nameVariable holds "$0", which the interpreter knows of whole files only.
+	nameVariable = "sbx_name"
+	// execCommand before a command that is no builtin and no function replaces the
+	// process by it: "$!" is then the pid of the command itself.
+	execCommand = "sbx-exec"
 )
 
 // sources are the texts of background commands and functions, as they were
@@ -55,6 +60,8 @@ func (s *sources) rewriteBackground(stmt *syntax.Stmt) error {
 				p.Short, p.Param.Value = false, backgroundVariable
 			case "$":
 				p.Short, p.Param.Value = false, shellVariable
+			case "0":
+				p.Short, p.Param.Value = false, nameVariable
 			}
 		}
 		return true
@@ -69,17 +76,23 @@ func (s *sources) rewriteBackground(stmt *syntax.Stmt) error {
 			}
 			foreground := *node
 			foreground.Background, foreground.Comments = false, nil
+			if simple, ok := node.Cmd.(*syntax.CallExpr); ok && len(simple.Args) > 0 {
+				replaced := *simple
+				replaced.Args = append([]*syntax.Word{literalWord(execCommand)}, simple.Args...)
+				foreground.Cmd = &replaced
+			}
 			s.commands = append(s.commands, source(&foreground))
 			number := strconv.Itoa(len(s.commands) - 1)
-			*node = syntax.Stmt{Position: node.Position, Cmd: &syntax.CallExpr{Args: []*syntax.Word{
-				{Parts: []syntax.WordPart{&syntax.Lit{Value: backgroundCommand}}},
-				{Parts: []syntax.WordPart{&syntax.Lit{Value: number}}},
-			}}}
+			*node = syntax.Stmt{Position: node.Position, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literalWord(backgroundCommand), literalWord(number)}}}
 			return false
 		}
 		return true
 	})
 	return failed
+}
+
+func literalWord(text string) *syntax.Word {
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}
 }
 
 // backgrounds are the background processes of a shell that it has not waited for.

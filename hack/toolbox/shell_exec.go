@@ -3,8 +3,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 	"mvdan.cc/sh/v3/expand"
@@ -37,11 +40,11 @@ func markExec(node syntax.Node, offsets map[uint]bool) {
 // and exported variables of hc. It returns only an error, which ends the
 // shell, as POSIX says of an exec that fails.
 func execute(hc interp.HandlerContext, args []string) error {
-	path, err := interp.LookPathDir(hc.Dir, hc.Env, args[0])
-	if err != nil {
-		fmt.Fprintf(hc.Stderr, "exec: %v\n", err)
-		return exitStatus(127)
+	path, status := lookUp(hc, args[0])
+	if status != 0 {
+		return exitStatus(status)
 	}
+	var err error
 	if err := unix.Chdir(hc.Dir); err != nil {
 		return fmt.Errorf("exec: entering %s: %w", hc.Dir, err)
 	}
@@ -65,6 +68,38 @@ func execute(hc interp.HandlerContext, args []string) error {
 	err = unix.Exec(path, args, exported(hc.Env))
 	fmt.Fprintf(hc.Stderr, "exec: %s: %v\n", path, err)
 	return exitStatus(126)
+}
+
+// lookUp finds a command. When it cannot it says so, and returns the status POSIX
+// gives: 127 for what is not there, 126 for what may not be executed.
+func lookUp(hc interp.HandlerContext, name string) (path string, status int) {
+	path, err := interp.LookPathDir(hc.Dir, hc.Env, name)
+	if err == nil {
+		return path, 0
+	}
+	if strings.Contains(name, "/") {
+		place := name
+		if !filepath.IsAbs(place) {
+			place = filepath.Join(hc.Dir, place)
+		}
+		if _, statErr := os.Stat(place); statErr == nil {
+			fmt.Fprintf(hc.Stderr, "%s: %v\n", name, err)
+			return "", 126
+		}
+	}
+	fmt.Fprintf(hc.Stderr, "%s: not found\n", name)
+	return "", 127
+}
+
+// onExec stands before the interpreter's own execution of commands, whose exit
+// status of a failed one is 127 always.
+func onExec(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	return func(ctx context.Context, args []string) error {
+		if _, status := lookUp(interp.HandlerCtx(ctx), args[0]); status != 0 {
+			return interp.ExitStatus(status)
+		}
+		return next(ctx, args)
+	}
 }
 
 // exported lists the variables a command inherits, as NAME=VALUE.
