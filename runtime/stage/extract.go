@@ -68,6 +68,16 @@ func exportFailure(err error, format string, args ...any) error {
 // permission bits and are always readable and writable by the owner; the manifest has the bits as the archive says them. Owners, times and
 // extended attributes are not kept.
 func (x *Extractor) Extract(ctx context.Context, at string, body io.Reader) error {
+	return x.bounded(ctx, body, &names{at: at})
+}
+
+// ExtractAs unpacks an archive of one file or directory and gives it the name at: what the archive calls it (engines differ) is left off. All
+// of the archive must be at or below its first entry, and there must be one.
+func (x *Extractor) ExtractAs(ctx context.Context, at string, body io.Reader) error {
+	return x.bounded(ctx, body, &names{at: at, rename: true})
+}
+
+func (x *Extractor) bounded(ctx context.Context, body io.Reader, n *names) error {
 	if x.err != nil {
 		return x.err
 	}
@@ -78,7 +88,7 @@ func (x *Extractor) Extract(ctx context.Context, at string, body io.Reader) erro
 		stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // the reading fails of it, and ctx says why
 		defer stop()
 	}
-	if err := x.extract(ctx, at, body); err != nil {
+	if err := x.extract(ctx, body, n); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
@@ -88,9 +98,9 @@ func (x *Extractor) Extract(ctx context.Context, at string, body io.Reader) erro
 	return nil
 }
 
-func (x *Extractor) extract(ctx context.Context, at string, body io.Reader) error {
-	if !fs.ValidPath(at) {
-		return fmt.Errorf("place %q: %w", at, fs.ErrInvalid)
+func (x *Extractor) extract(ctx context.Context, body io.Reader, n *names) error {
+	if !fs.ValidPath(n.at) || n.rename && n.at == "." {
+		return fmt.Errorf("place %q: %w", n.at, fs.ErrInvalid)
 	}
 	in := &counter{r: body}
 	archive := tar.NewReader(in)
@@ -104,6 +114,9 @@ func (x *Extractor) extract(ctx context.Context, at string, body io.Reader) erro
 		h, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF) && in.n-before >= endMark:
+			if n.rename && n.top == "" {
+				return refuse("the archive holds nothing")
+			}
 			return nil
 		case errors.Is(err, io.EOF):
 			return fmt.Errorf("the archive is cut off: %w", io.ErrUnexpectedEOF)
@@ -116,7 +129,7 @@ func (x *Extractor) extract(ctx context.Context, at string, body io.Reader) erro
 			}
 			continue
 		}
-		if err := x.entry(ctx, at, h, archive); err != nil {
+		if err := x.entry(ctx, n, h, archive); err != nil {
 			return fmt.Errorf("%q: %w", h.Name, err)
 		}
 	}
@@ -137,8 +150,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (x *Extractor) entry(ctx context.Context, at string, h *tar.Header, content io.Reader) error {
-	name, err := place(at, h.Name)
+func (x *Extractor) entry(ctx context.Context, n *names, h *tar.Header, content io.Reader) error {
+	name, err := n.place(h.Name)
 	if err != nil {
 		return err
 	}
@@ -161,7 +174,7 @@ func (x *Extractor) entry(ctx context.Context, at string, h *tar.Header, content
 	case tar.TypeSymlink:
 		return x.sink.link(name, h.Linkname)
 	case tar.TypeLink:
-		old, err := place(at, h.Linkname)
+		old, err := n.place(h.Linkname)
 		if err != nil {
 			return refuse("a hard link to %q, which is out of the tree", h.Linkname)
 		}
@@ -170,8 +183,14 @@ func (x *Extractor) entry(ctx context.Context, at string, h *tar.Header, content
 	return refuse("it is neither a directory, a file nor a link (tar type %q)", h.Typeflag)
 }
 
-// place gives the name below the export of a name in an archive.
-func place(at, name string) (string, error) {
+// names gives the names of an archive their place in the export.
+type names struct {
+	at     string
+	rename bool
+	top    string // the name of the first entry, with rename
+}
+
+func (n *names) place(name string) (string, error) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
 			return "", refuse("its name leads out of the archive")
@@ -180,7 +199,21 @@ func place(at, name string) (string, error) {
 	if strings.HasPrefix(name, "/") {
 		return "", refuse("its name is absolute")
 	}
-	return path.Join(at, name), nil
+	name = path.Clean(name)
+	if !n.rename {
+		return path.Join(n.at, name), nil
+	}
+	if n.top == "" {
+		n.top = name
+	}
+	rest, below := strings.CutPrefix(name, n.top)
+	switch {
+	case n.top == ".":
+		return path.Join(n.at, name), nil
+	case !below || rest != "" && rest[0] != '/':
+		return "", refuse("it is not below %q, the first entry", n.top)
+	}
+	return n.at + rest, nil
 }
 
 // Finish checks the export as a whole and gives its manifest. Only a manifest from here is whole.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +29,10 @@ type item struct {
 
 func file(name, data string) item { return item{name: name, data: data, mode: 0o644} }
 func folder(name string) item     { return item{name: name + "/", kind: tar.TypeDir, mode: 0o755} }
-func soft(name, text string) item { return item{name: name, link: text, kind: tar.TypeSymlink, mode: 0o777} }
-func hard(name, old string) item  { return item{name: name, link: old, kind: tar.TypeLink, mode: 0o644} }
+func soft(name, text string) item {
+	return item{name: name, link: text, kind: tar.TypeSymlink, mode: 0o777}
+}
+func hard(name, old string) item { return item{name: name, link: old, kind: tar.TypeLink, mode: 0o644} }
 
 // archive writes a tar archive by hand where archive/tar would refuse to.
 func archive(t testing.TB, items ...item) []byte {
@@ -330,5 +333,46 @@ func TestArchivesGoWhereTheyAreTold(t *testing.T) {
 		if err := y.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestAnArchiveOfOneThingGetsTheNameItIsGiven(t *testing.T) {
+	tests := []struct {
+		name  string
+		items []item
+		want  []string // nil: refused
+	}{
+		{"a file", []item{file("tmp.1234", "x")}, []string{"a", "a/b"}},
+		{"a directory", []item{folder("out"), file("out/f", "x"), hard("out/g", "out/f")}, []string{"a", "a/b", "a/b/f", "a/b/g"}},
+		{"a directory that is called the root", []item{folder("."), file("./f", "x")}, []string{"a", "a/b", "a/b/f"}},
+		{"nothing", nil, nil},
+		{"a second thing", []item{folder("out"), file("other", "x")}, nil},
+		{"a second thing whose name begins alike", []item{folder("out"), file("outer", "x")}, nil},
+		{"a name that leads out", []item{folder("out"), file("out/../../x", "x")}, nil},
+		{"a hard link to a second thing", []item{folder("out"), file("out/f", ""), hard("out/g", "other")}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x, err := stage.NewExtractor(t.TempDir(), runtime.Artifacts{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			err = x.ExtractAs(t.Context(), "a/b", bytes.NewReader(archive(t, tt.items...)))
+			if tt.want == nil {
+				if !errors.Is(err, runtime.ErrDenied) {
+					t.Errorf("err = %v", err)
+				}
+				return
+			}
+			m, ferr := x.Finish()
+			var got []string
+			for _, f := range m.Files {
+				got = append(got, f.Path)
+			}
+			if err != nil || ferr != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("extracted %q, want %q; %v, %v", got, tt.want, err, ferr)
+			}
+		})
 	}
 }
