@@ -9,6 +9,7 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/stage"
 )
 
 // Export downloads the artifacts to dir, bounded. What is below the workspace stands in dir by its path from the workspace, everything else
@@ -21,37 +22,52 @@ func (r *resources) Export(ctx context.Context, dir string, a *runtime.Artifacts
 	return m, nil
 }
 
-func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts) (*runtime.Manifest, error) {
-	u, err := newUnpacker(dir, a)
+func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts) (m *runtime.Manifest, err error) {
+	x, err := stage.NewExtractor(dir, *a)
 	if err != nil {
-		return nil, runtime.Fail(runtime.Setup, "opening the place of the export: %w", err)
+		return nil, err
 	}
-	defer u.close()
+	defer func() {
+		if closed := x.Close(); err == nil {
+			err = closed
+		}
+	}()
 	for _, p := range a.Paths {
-		at, err := r.link.stat(ctx, r.token.Name, p)
-		switch {
-		case cerrdefs.IsNotFound(err):
-			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s is not in the container", p).About("artifacts").Because(err)
-		case err != nil:
-			return u.manifest(false), r.b.setup(r.link, err, "looking at the artifact %s", p)
-		case at.Mode&fs.ModeSymlink != 0:
-			// Docker's archive holds the link, Podman's what it leads to (measured): neither is what was declared.
-			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s is a symbolic link", p).About("artifacts").
-				WithCure("declare what it leads to")
+		if err := r.exportOne(ctx, x, p); err != nil {
+			return x.Partial(), err
 		}
-		body, err := r.link.download(ctx, r.token.Name, p)
-		if err != nil {
-			return u.manifest(false), r.b.setup(r.link, err, "downloading the artifact %s", p)
-		}
-		err = u.unpack(r.placeOf(p), body)
+	}
+	return x.Finish()
+}
+
+func (r *resources) exportOne(ctx context.Context, x *stage.Extractor, p string) (err error) {
+	at, err := r.link.stat(ctx, r.token.Name, p)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return runtime.Fail(runtime.Setup, "the artifact %s is not in the container", p).About("artifacts").Because(err)
+	case err != nil:
+		return r.b.setup(r.link, err, "looking at the artifact %s", p)
+	case at.Mode&fs.ModeSymlink != 0:
+		// Docker's archive holds the link, Podman's what it leads to (measured): neither is what was declared.
+		return runtime.Fail(runtime.Setup, "the artifact %s is a symbolic link", p).About("artifacts").
+			WithCure("declare what it leads to")
+	}
+	body, err := r.link.download(ctx, r.token.Name, p)
+	if err != nil {
+		return r.b.setup(r.link, err, "downloading the artifact %s", p)
+	}
+	// The body may be closed already where ctx ended: only the first error counts.
+	defer func() {
 		if closed := body.Close(); err == nil {
 			err = closed
 		}
-		if err != nil {
-			return u.manifest(false), runtime.Fail(runtime.Setup, "the artifact %s: %w", p, err).About("artifacts")
-		}
+	}()
+	if err := x.ExtractAs(ctx, r.placeOf(p), body); err != nil {
+		f := runtime.AsFailure(err, runtime.Setup)
+		f.Message = "the artifact " + p + ": " + f.Message
+		return f
 	}
-	return u.manifest(true), nil
+	return nil
 }
 
 // placeOf is where an artifact stands in the export.

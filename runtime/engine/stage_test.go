@@ -115,7 +115,7 @@ func TestExportRefusesWhatGoesOverABound(t *testing.T) {
 			{"bytes", []string{"/out/a"}, runtime.Artifacts{Bytes: 5}, "5 bytes"},
 			{"files", []string{"/out/a"}, runtime.Artifacts{Files: 2}, "2 files"},
 			{"depth", []string{"/out/a"}, runtime.Artifacts{Depth: 2}, "bound of 2"},
-			{"a link out", []string{"/out"}, runtime.Artifacts{}, "outside"},
+			{"a link out", []string{"/out"}, runtime.Artifacts{}, "out of the tree"},
 			{"a link itself", []string{"/out/inside"}, runtime.Artifacts{}, "symbolic link"},
 			{"absent", []string{"/out/none"}, runtime.Artifacts{}, "is not in the container"},
 		} {

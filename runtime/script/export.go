@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,7 +28,7 @@ func (r *resources) Export(ctx context.Context, dir string, a *runtime.Artifacts
 		return r.export(ctx, dir, a, m)
 	})
 	m.Whole = err == nil
-	m.Digest = digest(m.Files)
+	m.Digest = runtime.DigestManifest(m.Files)
 	if err != nil {
 		return m, err
 	}
@@ -144,14 +143,4 @@ func put(root *os.Root, name string, f Artifact) (runtime.ManifestEntry, error) 
 		return e, err
 	}
 	return e, w.Close()
-}
-
-func digest(files []runtime.ManifestEntry) string {
-	b, err := json.Marshal(files)
-	if err != nil {
-		// Every field is a plain value.
-		panic(fmt.Sprintf("manifest digest: %v", err))
-	}
-	sum := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
