@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,15 +132,26 @@ func clearRun(dir string) error {
 	return ignoreAbsent(os.Remove(filepath.Join(dir, recordName)))
 }
 
-// removeEmpty removes the lock file and then the directory. A listing may have made the lock file anew in between, to see whether the run was
-// ever begun; it is about to remove the directory too.
+// removeEmpty removes the lock file, which the caller holds, and then the directory, for good. A listing may have made a lock file anew in
+// between, to see whether the run was ever begun; then it removes the directory itself, or leaves that to this. Whoever unlinks a lock file
+// holds it: an unlinked one keeps nobody out.
 func removeEmpty(dir string) error {
+	if err := ignoreAbsent(os.Remove(filepath.Join(dir, lockName))); err != nil {
+		return err
+	}
 	for attempt := 0; ; attempt++ {
-		if err := ignoreAbsent(os.Remove(filepath.Join(dir, lockName))); err != nil {
+		err := ignoreAbsent(os.Remove(dir))
+		if attempt == 1000 || !errors.Is(err, fs.ErrExist) { // ENOTEMPTY is one
 			return err
 		}
-		err := ignoreAbsent(os.Remove(dir))
-		if attempt == 100 || !errors.Is(err, fs.ErrExist) { // ENOTEMPTY is one
+		l, err := takeLock(context.Background(), dir, false)
+		switch {
+		case err == nil:
+			err = errors.Join(ignoreAbsent(os.Remove(filepath.Join(dir, lockName))), l.Close())
+		case errors.Is(err, errGone), errors.Is(err, runtime.ErrBusy):
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 		time.Sleep(time.Millisecond)

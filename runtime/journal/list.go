@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,8 +127,12 @@ func (j *Journal) sweep(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	if err := removeEmpty(dir); err != nil {
-		return err
+	err = os.Remove(filepath.Join(dir, lockName))
+	if err == nil {
+		err = os.Remove(dir)
 	}
-	return fs.ErrNotExist
+	if errors.Is(err, fs.ErrExist) { // ENOTEMPTY is one: its controller came back for it
+		err = nil
+	}
+	return cmp.Or(err, fs.ErrNotExist)
 }

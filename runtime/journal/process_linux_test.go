@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 var children = map[string]func(args []string) error{
-	"hold": childHold, "update": childUpdate, "churn": childChurn, "full": childFull, "readonly": childReadOnly, "user": childUser,
+	"hold": childHold, "list": childList, "busy": childBusy, "update": childUpdate, "churn": childChurn, "full": childFull, "readonly": childReadOnly, "user": childUser,
 }
 
 func child(t *testing.T, name string, args ...string) *exec.Cmd {
@@ -282,6 +282,82 @@ func TestSeveralControllersInOneStateDirectory(t *testing.T) {
 	}
 }
 
+// childList lists, over and over, until it is killed. Anything that is not a whole run is an error.
+func childList(args []string) error {
+	ctx := context.Background()
+	j, err := journal.Open(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for {
+		if err := j.List(ctx, func(r runtime.Record, live bool) error {
+			if live && strings.HasPrefix(r.Run.ID, "dead") {
+				return fmt.Errorf("dead run %s was listed as live", r.Run.ID)
+			}
+			return nil
+		}, func(p string, e error) { err = errors.Join(err, fmt.Errorf("%s: %w", p, e)) }); err != nil {
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A listing meets every instant of a run's coming and going, and neither disturbs it nor takes what it meets for damage.
+func TestListingBesideRunsThatComeAndGo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	j := open(t, dir)
+	for n := range 3 {
+		if err := create(t, j, fmt.Sprintf("dead%d", n)).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var listers []*exec.Cmd
+	for range 2 {
+		cmd := child(t, "list", dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		listers = append(listers, cmd)
+	}
+	for n := range 500 {
+		e, err := j.Create(t.Context(), small(j, fmt.Sprint(n), runtime.StepPrepare))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(e.Dir(), "lock")); err != nil {
+			t.Fatalf("run %d: a live run lost its lock file: %v", n, err)
+		}
+		if err := e.Update(small(j, fmt.Sprint(n), runtime.StepStart), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(e.Dir()); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("run %d: its directory is there after Remove: %v", n, err)
+		}
+	}
+	for _, cmd := range listers {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.Exited() {
+			t.Errorf("a lister ended by itself: %v", err)
+		}
+	}
+}
+
 // inMountNamespace gives a child a mount namespace of its own, as an ordinary user with a user namespace too.
 func inMountNamespace(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
@@ -405,6 +481,48 @@ func isSetup(err error, cause error, cure string) error {
 		return fmt.Errorf("got %v, want a Setup failure because of %w, cure %q", err, cause, cure)
 	}
 	return nil
+}
+
+func TestARemovalThatFailsKeepsTheRecordAndCanBeRepeated(t *testing.T) {
+	cmd := child(t, "busy", filepath.Join(t.TempDir(), "state"))
+	inMountNamespace(t, cmd)
+	run(t, cmd)
+}
+
+// childBusy removes a run in whose directory something is mounted, which cannot be removed.
+func childBusy(args []string) error {
+	ctx := context.Background()
+	j, err := journal.Open(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	e, err := j.Create(ctx, small(j, "a", runtime.StepPrepare))
+	if err != nil {
+		return err
+	}
+	work := filepath.Join(e.Dir(), "workspace")
+	if err := errors.Join(privately(), os.Mkdir(work, 0o700), unix.Mount("tmpfs", work, "tmpfs", 0, "")); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := e.Remove(); !errors.Is(err, unix.EBUSY) {
+			return fmt.Errorf("removing what is mounted: %w", err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	e, err = j.Take(ctx, "a")
+	if err != nil {
+		return fmt.Errorf("after a failed removal the run is not found: %w", err)
+	}
+	if err := e.Update(small(j, "a", runtime.StepRemove), false); err != nil {
+		return err
+	}
+	if err := unix.Unmount(work, 0); err != nil {
+		return err
+	}
+	return e.Remove()
 }
 
 func TestAReadOnlyStateDirectoryCanBeListedAndNothingElse(t *testing.T) {
