@@ -37,7 +37,7 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 	}
 	p.watch = watchProcess(command)
 	s := attest.NewSubject(command, &attest.Expect{Request: p.plan.Request, ReadLimit: func(name string) (string, string, error) {
-		return cgroupLimit(command, name)
+		return cgroupLimit(command, i.ID, name)
 	}})
 	defer s.Close()
 	out := make(map[string]runtime.Guarantee, len(p.plan.Claims))
@@ -53,8 +53,9 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 			out[c.Name] = g
 		}
 	}
-	// What was read is the command's only if it was there to the end of the reading.
-	if !inContainer(command, i.ID) {
+	// What was read is the command's only if it lived to the end of the reading: of a process that has ended the kernel shows other limits
+	// and groups, or none.
+	if !alive(command) {
 		return nil
 	}
 	return out
@@ -65,6 +66,12 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 func inContainer(pid int, id string) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
 	return err == nil && id != "" && bytes.Contains(b, []byte(id))
+}
+
+// alive reports whether a process has not ended: it is there, and neither a zombie nor dead (proc_pid_stat(5), field 3).
+func alive(pid int) bool {
+	s, err := attest.ReadStat(pid)
+	return err == nil && s.State != 'Z' && s.State != 'X'
 }
 
 // child waits for the init's first child, which is the command; 0 where it has ended already.

@@ -169,3 +169,20 @@ func (e underTest) forge(t *testing.T, w http.ResponseWriter, r *http.Request) b
 	}
 	return true
 }
+
+// TestCommandsThatEndAtOnceAreNotMistakenForBroken starts commands that are gone, or going, while they are looked at.
+func TestCommandsThatEndAtOnceAreNotMistakenForBroken(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e underTest) {
+		b := e.backend(t)
+		for _, init := range []bool{false, true} {
+			for n := range 8 {
+				r := e.hardened("sh", "-c", "exit 3")
+				r.Hardening.Init = init
+				l := launch(t, b, r)
+				if x := l.wait(); x.Code != 3 {
+					t.Errorf("launch %d, init %v: %+v", n, init, x)
+				}
+			}
+		}
+	})
+}

@@ -23,8 +23,9 @@ var cgroupFiles = map[string]cgroupFile{
 	"limits.cpus":      {"cpu", "cpu.cfs_quota_us", "cpu.max", cpuQuota},
 }
 
-// cgroupLimit reads a limit of the control group that a process is in, as a claim writes it, and where it was read.
-func cgroupLimit(pid int, name string) (value, evidence string, err error) {
+// cgroupLimit reads a limit of the control group that a process is in, as a claim writes it, and where it was read. The group must be
+// the container's: version 1 moves a process that ends to the root group.
+func cgroupLimit(pid int, container, name string) (value, evidence string, err error) {
 	f, ok := cgroupFiles[name]
 	if !ok {
 		return "", "", fmt.Errorf("no control group file is known for %s", name)
@@ -32,6 +33,9 @@ func cgroupLimit(pid int, name string) (value, evidence string, err error) {
 	dir, v2, err := cgroupDir(pid, f.controller)
 	if err != nil {
 		return "", "", err
+	}
+	if !strings.Contains(dir, container) {
+		return "", "", fmt.Errorf("the group %s is not the container's", dir)
 	}
 	file := filepath.Join(dir, f.v1)
 	if v2 {
