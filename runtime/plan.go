@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -55,7 +56,11 @@ func (s *Sandbox) plan(ctx context.Context, c choice, l *Launch, run RunName, mo
 	if w := req.Workspace; w != nil && (w.Mode == WorkspaceCopy || w.Mode == WorkspaceVolume) && s.stager == nil {
 		return fail(Fail(Unsupported, "a workspace of mode %s needs something that copies it", w.Mode).About("workspace." + string(w.Mode)).WithCure("pass WithStager(stage.New())"))
 	}
-	p, err := c.backend.Plan(PlanInput{Request: req, Identity: *c.identity, Host: s.host, Image: in.Image, Dropped: dropped})
+	host := s.host
+	if w := req.Workspace; w != nil && w.Mode == WorkspaceCopy && req.Run.Dir != "" {
+		host = plannedHost{host, path.Join(req.Run.Dir, "workspace")}
+	}
+	p, err := c.backend.Plan(PlanInput{Request: req, Identity: *c.identity, Host: host, Image: in.Image, Dropped: dropped})
 	if err != nil {
 		return fail(err)
 	}

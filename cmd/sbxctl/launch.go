@@ -17,7 +17,7 @@ import (
 type launchFlags struct {
 	backend, workspace, dir, network, image, stdin, script, state string
 	hostname, user                                                string
-	mounts, tmpfs, env, forward, limits, labels                   []string
+	mounts, tmpfs, env, forward, limits, labels, credentials      []string
 	timeout, idle, grace, start                                   time.Duration
 }
 
@@ -25,11 +25,12 @@ func (f *launchFlags) register(c *cobra.Command) {
 	p := c.Flags()
 	p.SortFlags = false
 	p.StringVar(&f.backend, "backend", "", "backend to use: "+strings.Join(backendNames(), ", ")+" (required)")
-	p.StringVar(&f.workspace, "workspace", "", "directory the command works on, `DIR[:ro]`; its place inside is the working directory")
+	p.StringVar(&f.workspace, "workspace", "", "directory the command works on, `DIR[:ro|:copy]`; its place inside is the working directory, and a copy is thrown away")
 	p.StringArrayVar(&f.mounts, "mount", nil, "bind of a host path, `SRC:DST[:ro|:rw]`, read-only without a mode; repeatable")
 	p.StringArrayVar(&f.tmpfs, "tmpfs", nil, "memory file system, `DST[:SIZE]`; repeatable")
 	p.StringArrayVar(&f.env, "env", nil, "variable inside, `NAME=VALUE`; the policy must accept the name; repeatable")
 	p.StringArrayVar(&f.forward, "forward", nil, "variable copied from here, `NAME`; the policy must accept it; repeatable")
+	p.StringArrayVar(&f.credentials, "credential", nil, "credential, `ROLE=FILE`, read from a file; the policy says how it gets inside; repeatable")
 	p.StringVar(&f.dir, "dir", "", "working directory inside, an absolute `PATH`")
 	p.StringVar(&f.network, "network", "", "none or host")
 	p.StringArrayVar(&f.limits, "limit", nil, "bound, `NAME=VALUE` (open-files=256, memory=512MiB, cpus=1.5); repeatable")
@@ -84,6 +85,8 @@ func (f *launchFlags) readWorkspace(l *sbx.Launch) error {
 	w := &sbx.Workspace{Source: f.workspace, Mode: sbx.WorkspaceBindRW}
 	if s, ok := strings.CutSuffix(f.workspace, ":ro"); ok {
 		w.Source, w.Mode = s, sbx.WorkspaceBindRO
+	} else if s, ok := strings.CutSuffix(f.workspace, ":copy"); ok {
+		w.Source, w.Mode = s, sbx.WorkspaceCopy
 	}
 	var err error
 	if w.Source, err = filepath.Abs(w.Source); err != nil {
@@ -153,6 +156,20 @@ func (f *launchFlags) readEnv(l *sbx.Launch) error {
 			l.Env.Set = map[string]string{}
 		}
 		l.Env.Set[name] = value
+	}
+	for _, e := range f.credentials {
+		role, file, err := pair("--credential", e)
+		if err != nil {
+			return err
+		}
+		value, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("--credential %s: %w", role, err)
+		}
+		if l.Credentials == nil {
+			l.Credentials = map[string]sbx.Credential{}
+		}
+		l.Credentials[role] = sbx.Credential{Value: value}
 	}
 	for _, e := range f.labels {
 		name, value, err := pair("--label", e)

@@ -8,6 +8,7 @@ import (
 
 	sbx "github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/journal"
+	"github.com/sbxkit/sbxkit/runtime/stage"
 	"github.com/spf13/cobra"
 )
 
@@ -43,7 +44,7 @@ func open(ctx context.Context, backend, state string, opts ...sbx.Option) (*sbx.
 	if err != nil {
 		return nil, err
 	}
-	return newSandbox(b, append(opts, sbx.WithJournal(j))...)
+	return newSandbox(b, append(opts, sbx.WithJournal(j), sbx.WithStager(stage.New()))...)
 }
 
 func openJournal(ctx context.Context, state string) (sbx.Journal, error) {
