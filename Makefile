@@ -10,7 +10,7 @@ TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
 
-.PHONY: help run test soak generate lint build clean
+.PHONY: help run test soak generate plans lint build clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ soak: ## all tests SOAK times over, in random order
 
 generate: ## generate everything that is generated
 	go generate ./...
+
+plans: ## pin the plans of the generated backends anew; what changed is to be reviewed
+	go test ./generated/... -run TestPlans -update
 
 lint: ## formatting, vet, staticcheck, our own rules, drift of generated files, other platforms
 	hack/lint
