@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// DigestManifest is the digest of an export: "sha256:" and 64 hexadecimal digits over its entries in the order given, which is by path. Every
+// DigestManifest is the digest of an export: "sha256:" and 64 hexadecimal digits over its entries in the order given. Every
 // field counts, each text with its length before it, so that two different lists never give the same bytes whatever bytes a name has.
 func DigestManifest(files []ManifestEntry) string {
 	h := sha256.New()

@@ -3,11 +3,8 @@ package engine
 import (
 	"archive/tar"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"slices"
 )
@@ -80,104 +77,5 @@ func packParents(w *tar.Writer, name string, made map[string]bool, entries bool)
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
-	return nil
-}
-
-// tree is the archive of a directory, made while it is read.
-type tree struct {
-	*io.PipeReader
-	done  chan struct{}
-	files int
-	bytes int64
-	err   error
-}
-
-// packTree archives a directory of the host: directories, regular files and symbolic links with their modes, all owned by one user. Nothing
-// is followed out of it. Read it to its end or close it.
-func packTree(dir string, as owner) *tree {
-	r, w := io.Pipe()
-	t := &tree{PipeReader: r, done: make(chan struct{})}
-	go func() {
-		defer close(t.done)
-		err := t.pack(w, dir, as)
-		if !errors.Is(err, errClosedEarly) {
-			t.err = err
-		}
-		w.CloseWithError(err) // nil is an end of file
-	}()
-	return t
-}
-
-// errClosedEarly is what packing meets when nobody reads on; the reader knows why.
-var errClosedEarly = errors.New("the archive was closed before its end")
-
-// close ends the packing and waits for it.
-func (t *tree) close() *tree {
-	t.PipeReader.CloseWithError(errClosedEarly)
-	<-t.done
-	return t
-}
-
-func (t *tree) pack(to io.Writer, dir string, as owner) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	w := tar.NewWriter(to)
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		i, err := d.Info()
-		if err != nil {
-			return err
-		}
-		link := ""
-		switch {
-		case i.Mode()&fs.ModeSymlink != 0:
-			if link, err = root.Readlink(name); err != nil {
-				return err
-			}
-		case !i.IsDir() && !i.Mode().IsRegular():
-			return fmt.Errorf("%s is neither a file, a directory nor a symbolic link", name)
-		}
-		h, err := tar.FileInfoHeader(i, link)
-		if err != nil {
-			return err
-		}
-		h.Name, h.Uid, h.Gid, h.Uname, h.Gname, h.Format = name, as.uid, as.gid, "", "", tar.FormatPAX
-		if i.IsDir() {
-			h.Name += "/"
-		}
-		if err := w.WriteHeader(h); err != nil {
-			return err
-		}
-		if !i.Mode().IsRegular() {
-			return nil
-		}
-		return t.content(w, root, name, h.Size)
-	})
-	if err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-func (t *tree) content(w io.Writer, root *os.Root, name string, size int64) error {
-	f, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	n, err := io.Copy(w, io.LimitReader(f, size))
-	if err != nil {
-		return err
-	}
-	if n != size {
-		return fmt.Errorf("%s changed while it was read", name)
-	}
-	t.files++
-	t.bytes += n
 	return nil
 }

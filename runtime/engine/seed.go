@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/stage"
 )
 
 // seed uploads the snapshot to the workspace's volume, owned by the run's user.
@@ -16,16 +17,16 @@ func (r *resources) seed(ctx context.Context, s *runtime.Stage, as owner) (strin
 			return "", err
 		}
 	}
-	archive := packTree(s.Snapshot, as)
+	archive := stage.Pack(ctx, s.Snapshot, as.uid, as.gid)
 	err := r.link.upload(ctx, r.token.Name, target, archive)
-	packed := archive.close()
-	if packed.err != nil {
-		return "", runtime.Fail(runtime.Setup, "packing the workspace: %w", packed.err)
+	files, bytes, packing := archive.Close()
+	if packing != nil {
+		return "", runtime.Fail(runtime.Setup, "packing the workspace: %w", packing)
 	}
 	if err != nil {
 		return "", r.b.setup(r.link, err, "uploading the workspace to %s", target)
 	}
-	return fmt.Sprintf("workspace: %s, %d bytes, uploaded to %s", plural(packed.files, "file"), packed.bytes, target), nil
+	return fmt.Sprintf("workspace: %s, %d bytes, uploaded to %s", plural(int(files), "file"), bytes, target), nil
 }
 
 // giveVolume makes the workspace's volume the run's user's. A new volume belongs to root, and engines do not change the directory that an

@@ -21,22 +21,15 @@ func copyDirectory(ctx context.Context, s *sink, dir string) (left []string, err
 			err = closed
 		}
 	}()
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+	// What is left out needs no room, and a directory of the bound's own size is read to its end.
+	most := func() int64 { return s.bounds.files - s.bounds.haveFiles + 1 + maxRepositoryState }
+	err = walkTree(root, ".", most, func(name string, d fs.DirEntry) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if name == "." {
-			return nil
-		}
 		if repositoryState(path.Base(name)) {
 			left = leave(left, name)
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+			return fs.SkipDir
 		}
 		if err := copyEntry(ctx, s, root, name, d); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
@@ -45,6 +38,9 @@ func copyDirectory(ctx context.Context, s *sink, dir string) (left []string, err
 	})
 	return left, err
 }
+
+// maxRepositoryState is how many entries of one directory may be a repository's own state, in any spelling.
+const maxRepositoryState = 64
 
 func copyEntry(ctx context.Context, s *sink, root *os.Root, name string, d fs.DirEntry) error {
 	info, err := d.Info()

@@ -99,7 +99,7 @@ func (x *Extractor) bounded(ctx context.Context, body io.Reader, n *names) error
 }
 
 func (x *Extractor) extract(ctx context.Context, body io.Reader, n *names) error {
-	if !fs.ValidPath(n.at) || n.rename && n.at == "." {
+	if !validName(n.at) && (n.at != "." || n.rename) {
 		return fmt.Errorf("place %q: %w", n.at, fs.ErrInvalid)
 	}
 	in := &counter{r: body}

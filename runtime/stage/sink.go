@@ -42,7 +42,7 @@ const (
 
 // add checks a name, makes the directories above it and counts the entry.
 func (s *sink) add(name string) (*runtime.ManifestEntry, error) {
-	if name == "." || !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
+	if !validName(name) {
 		return nil, refuse("its name leads out of the tree or is none")
 	}
 	if s.entries[name] != nil {

@@ -5,6 +5,7 @@ package stage_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -155,6 +156,12 @@ func TestWhatNoSnapshotHolds(t *testing.T) {
 			t.Cleanup(func() { l.Close() })
 		}, runtime.Workspace{}, runtime.ErrDenied, `"s"`},
 		{"too many files", func(t *testing.T, dir string) { plant(t, dir, "1", "2", "3") }, runtime.Workspace{Files: 2}, runtime.ErrDenied, "2 files"},
+		{"far too many files in one directory", func(t *testing.T, dir string) {
+			for i := range 200 {
+				plant(t, dir, fmt.Sprintf("f%d", i))
+			}
+		}, runtime.Workspace{Files: 20}, runtime.ErrDenied, "bound on files"},
+		{"names that are not UTF-8", func(t *testing.T, dir string) { plant(t, dir, "\xff/\xfe", "l -> \xff") }, runtime.Workspace{}, nil, ""},
 		{"as many files as may be", func(t *testing.T, dir string) { plant(t, dir, "1", "2", "3") }, runtime.Workspace{Files: 3}, nil, ""},
 		{"too many bytes", func(t *testing.T, dir string) { plant(t, dir, "1234", "abcd") }, runtime.Workspace{Bytes: 7}, runtime.ErrDenied, "7 bytes"},
 		{"as many bytes as may be", func(t *testing.T, dir string) { plant(t, dir, "1234", "abcd") }, runtime.Workspace{Bytes: 8}, nil, ""},
