@@ -1,146 +1,143 @@
 package script
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/stage"
 )
 
 // defaultFileMode is the permission of an artifact whose script names none.
 const defaultFileMode fs.FileMode = 0o644
 
-// Export writes those of the script's artifacts that stand at or below a declared path to dir, within the bounds. A path relative to
-// the command's working directory is kept as it is; an absolute one loses its first slash. What stops it early leaves a manifest that is
-// not whole, and a Failure.
+// Export hands those of the script's artifacts that stand at or below a declared path over as an engine does: an archive for each path,
+// unpacked to dir by the stage room, within its bounds. What is below the workspace stands in dir by its path from there, everything else by
+// its whole path.
 func (r *resources) Export(ctx context.Context, dir string, a *runtime.Artifacts) (*runtime.Manifest, error) {
 	m := &runtime.Manifest{}
-	err := r.b.call(ctx, r.player, r.run(), OnExport, "", func() error {
+	err := r.b.call(ctx, r.player, r.run(), OnExport, strings.Join(a.Paths, " "), func() (err error) {
 		if err := r.reopened(runtime.StepExport); err != nil {
 			return err
 		}
-		return r.export(ctx, dir, a, m)
+		m, err = r.export(ctx, dir, a)
+		return err
 	})
-	m.Whole = err == nil
-	m.Digest = runtime.DigestManifest(m.Files)
 	if err != nil {
+		if m != nil {
+			m.Whole = false // the script refused what was whole
+		}
 		return m, err
 	}
 	return m, nil
 }
 
-func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts, m *runtime.Manifest) error {
-	fail := func(format string, args ...any) error {
-		return runtime.Fail(runtime.Setup, format, args...).About("artifacts").At(runtime.StepExport)
-	}
-	root, err := os.OpenRoot(dir)
+func (r *resources) export(ctx context.Context, dir string, a *runtime.Artifacts) (m *runtime.Manifest, err error) {
+	x, err := stage.NewExtractor(dir, *a)
 	if err != nil {
-		return fail("opening the place of the export: %w", err)
+		return nil, err
 	}
-	defer root.Close()
-	s := r.player.script
-	for _, declared := range a.Paths {
-		there := false
-		for _, f := range s.Artifacts {
-			name, ok := below(r.plan.Request.Dir, declared, f.Path)
-			if !ok {
-				continue
-			}
-			there = true
-			if s.ExportStops > 0 && len(m.Files) >= s.ExportStops-1 {
-				return fail("the export stopped before %q", name)
-			}
-			if err := ctx.Err(); err != nil {
-				return fail("exporting %q: %w", name, context.Cause(ctx))
-			}
-			if err := fits(name, f, a, m); err != nil {
-				return err
-			}
-			e, err := put(root, name, f)
-			if err != nil {
-				return fail("exporting %q: %w", name, err)
-			}
-			m.Files = append(m.Files, e)
-			m.Bytes += e.Size
+	defer func() {
+		if closed := x.Close(); err == nil {
+			err = closed
 		}
-		if !there {
-			return fail("the declared artifact %q is not there: %w", declared, fs.ErrNotExist)
+	}()
+	left := r.player.script.ExportStops - 1 // negative: it does not stop
+	for _, p := range a.Paths {
+		if !path.IsAbs(p) {
+			p = path.Join("/", r.plan.Request.Dir, p)
+		}
+		p = path.Clean(p)
+		body, err := archive(p, r.player.script.Artifacts, &left)
+		if err == nil {
+			err = x.ExtractAs(ctx, r.placeOf(p), body)
+		}
+		if err != nil {
+			f := runtime.AsFailure(err, runtime.Setup).At(runtime.StepExport)
+			f.Message = "the artifact " + p + ": " + f.Message
+			return x.Partial(), f
 		}
 	}
-	return nil
+	return x.Finish()
 }
 
-// below gives the name in the export of a file inside, where that stands at or below the declared path.
-func below(dir, declared, file string) (string, bool) {
-	base := declared
-	if !path.IsAbs(base) {
-		base = path.Join("/", dir, declared)
+// placeOf is where an artifact stands in the export.
+func (r *resources) placeOf(p string) string {
+	if w := r.plan.Request.Workspace; w != nil {
+		if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(w.Target, "/")+"/"); ok {
+			return rest
+		}
 	}
-	rest, ok := strings.CutPrefix(file, strings.TrimSuffix(path.Clean(base), "/"))
-	if !ok || rest != "" && rest[0] != '/' {
-		return "", false
-	}
-	return strings.TrimPrefix(declared+rest, "/"), true
+	return strings.TrimPrefix(p, "/")
 }
 
-// fits says whether one more file keeps the bounds.
-func fits(name string, f Artifact, a *runtime.Artifacts, m *runtime.Manifest) error {
-	over := func(what string, bound int64) error {
-		return runtime.Fail(runtime.Setup, "the export has more than %d %s, at %q", bound, what, name).About("artifacts").At(runtime.StepExport).
-			WithCure("raise the launch's or the policy's bound on artifacts")
+// archive packs the files at or below p as an engine's download does. It is cut off where left files were packed.
+func archive(p string, files []Artifact, left *int) (*bytes.Buffer, error) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	top := path.Base(p)
+	packed := 0
+	for _, f := range files {
+		rest, ok := strings.CutPrefix(f.Path, p)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		if packed == 0 && rest != "" {
+			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top + "/", Mode: 0o755}); err != nil {
+				return nil, err
+			}
+		}
+		packed++
+		if *left == 0 {
+			return &buf, w.Flush() // without the end of an archive
+		}
+		*left--
+		if err := pack(w, top+rest, f); err != nil {
+			return nil, fmt.Errorf("packing the script's artifact %q: %w", f.Path, err)
+		}
 	}
-	switch {
-	case a.Files > 0 && int64(len(m.Files)) >= a.Files:
-		return over("files", a.Files)
-	case a.Bytes > 0 && m.Bytes+int64(len(f.Data)) > a.Bytes:
-		return over("bytes", a.Bytes)
-	case a.Depth > 0 && strings.Count(name, "/")+1 > a.Depth:
-		return over("levels", int64(a.Depth))
+	if packed == 0 {
+		return nil, runtime.Fail(runtime.Setup, "it is not there: %w", fs.ErrNotExist).About("artifacts")
 	}
-	return nil
+	return &buf, w.Close()
 }
 
-// put writes one artifact below root, and refuses what an import must never see.
-func put(root *os.Root, name string, f Artifact) (runtime.ManifestEntry, error) {
+func pack(w *tar.Writer, name string, f Artifact) error {
 	mode := f.Mode
 	if mode.Perm() == 0 {
 		mode |= defaultFileMode
 	}
-	e := runtime.ManifestEntry{Path: name, Mode: uint32(mode.Perm())}
-	if !fs.ValidPath(name) {
-		return e, fmt.Errorf("the path leaves the export: %w", fs.ErrInvalid)
-	}
-	if mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeDevice|fs.ModeCharDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return e, fmt.Errorf("%v is not exported: %w", mode, fs.ErrInvalid)
-	}
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return e, err
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(mode.Perm()), Size: int64(len(f.Data))}
+	// The three bits beyond the permissions, by their numbers in an archive (tar(5)).
+	for bit, number := range map[fs.FileMode]int64{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if mode&bit != 0 {
+			h.Mode |= number
+		}
 	}
 	switch {
 	case mode&fs.ModeSymlink != 0:
-		if path.IsAbs(f.Link) || !fs.ValidPath(path.Join(path.Dir(name), f.Link)) {
-			return e, fmt.Errorf("the link to %q leaves the export: %w", f.Link, fs.ErrInvalid)
-		}
-		e.Link = f.Link
-		return e, root.Symlink(f.Link, name)
+		h.Typeflag, h.Linkname = tar.TypeSymlink, f.Link
 	case mode.IsDir():
-		return e, root.MkdirAll(name, mode.Perm())
+		h.Typeflag = tar.TypeDir
+	case mode&fs.ModeNamedPipe != 0:
+		h.Typeflag = tar.TypeFifo
+	case mode&fs.ModeCharDevice != 0:
+		h.Typeflag = tar.TypeChar
+	case mode&fs.ModeDevice != 0:
+		h.Typeflag = tar.TypeBlock
 	}
-	sum := sha256.Sum256(f.Data)
-	e.Size, e.Digest = int64(len(f.Data)), "sha256:"+hex.EncodeToString(sum[:])
-	w, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode.Perm())
-	if err != nil {
-		return e, err
+	if h.Typeflag != tar.TypeReg {
+		h.Size = 0
+		return w.WriteHeader(h)
 	}
-	if _, err := w.Write(f.Data); err != nil {
-		w.Close()
-		return e, err
+	if err := w.WriteHeader(h); err != nil {
+		return err
 	}
-	return e, w.Close()
+	_, err := w.Write(f.Data)
+	return err
 }

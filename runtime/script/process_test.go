@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -184,43 +185,52 @@ func TestPlanRefusesWhatTheIdentitySaysIsAbsent(t *testing.T) {
 
 func TestExport(t *testing.T) {
 	file := func(p, data string) script.Artifact { return script.Artifact{Path: p, Data: []byte(data)} }
+	out := runtime.Artifacts{Paths: []string{"/workspace/out"}}
 	tests := []struct {
 		name  string
 		files []script.Artifact
 		stops int
 		ask   runtime.Artifacts
-		want  []string // paths of the manifest
-		whole bool
-		err   error // nil: any, where not whole
+		want  []string // paths of a whole manifest, nil for an export that is refused
+		err   error    // what the refusal wraps, where it wraps something
 	}{
-		{"a tree below the working directory", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b/c", "22"), file("/workspace/other", "x"), file("/workspace/outer", "x")},
-			0, runtime.Artifacts{Paths: []string{"out"}}, []string{"out/a", "out/b/c"}, true, nil},
-		{"an absolute path", []script.Artifact{file("/tmp/report", "r")}, 0, runtime.Artifacts{Paths: []string{"/tmp/report"}}, []string{"tmp/report"}, true, nil},
-		{"a link inside", []script.Artifact{file("/workspace/out/a", "1"), {Path: "/workspace/out/l", Mode: fs.ModeSymlink, Link: "a"}}, 0, runtime.Artifacts{Paths: []string{"out"}}, []string{"out/a", "out/l"}, true, nil},
-		{"nothing there", nil, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrNotExist},
-		{"partial", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "2")}, 2, runtime.Artifacts{Paths: []string{"out"}}, []string{"out/a"}, false, nil},
-		{"too many files", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "2")}, 0, runtime.Artifacts{Paths: []string{"out"}, Files: 1}, []string{"out/a"}, false, nil},
-		{"too many bytes", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "22")}, 0, runtime.Artifacts{Paths: []string{"out"}, Bytes: 2}, []string{"out/a"}, false, nil},
-		{"too deep", []script.Artifact{file("/workspace/out/a/b/c", "1")}, 0, runtime.Artifacts{Paths: []string{"out"}, Depth: 3}, nil, false, nil},
-		{"a path that leaves", []script.Artifact{file("/workspace/out/../../../etc/x", "1")}, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrInvalid},
-		{"a link that leaves", []script.Artifact{{Path: "/workspace/out/l", Mode: fs.ModeSymlink, Link: "../../x"}}, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrInvalid},
-		{"an absolute link", []script.Artifact{{Path: "/workspace/out/l", Mode: fs.ModeSymlink, Link: "/etc"}}, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrInvalid},
-		{"setuid", []script.Artifact{{Path: "/workspace/out/s", Mode: fs.ModeSetuid | 0o755}}, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrInvalid},
-		{"a device", []script.Artifact{{Path: "/workspace/out/d", Mode: fs.ModeDevice | 0o644}}, 0, runtime.Artifacts{Paths: []string{"out"}}, nil, false, fs.ErrInvalid},
-		{"the same file twice", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/a", "2")}, 0, runtime.Artifacts{Paths: []string{"out"}}, []string{"out/a"}, false, fs.ErrExist},
+		{"a tree below the workspace", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b/c", "22"), file("/workspace/other", "x"), file("/workspace/outer", "x")},
+			0, out, []string{"out", "out/a", "out/b", "out/b/c"}, nil},
+		{"a path from the working directory", []script.Artifact{file("/workspace/out/a", "1")}, 0, runtime.Artifacts{Paths: []string{"out/a"}}, []string{"out", "out/a"}, nil},
+		{"an absolute path elsewhere", []script.Artifact{file("/tmp/report", "r")}, 0, runtime.Artifacts{Paths: []string{"/tmp/report"}}, []string{"tmp", "tmp/report"}, nil},
+		{"a link inside", []script.Artifact{file("/workspace/out/a", "1"), {Path: "/workspace/out/l", Mode: fs.ModeSymlink, Link: "a"}}, 0, out, []string{"out", "out/a", "out/l"}, nil},
+		{"nothing there", nil, 0, out, nil, fs.ErrNotExist},
+		{"partial", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "2")}, 2, out, nil, io.ErrUnexpectedEOF},
+		{"too many files", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "2")}, 0, runtime.Artifacts{Paths: out.Paths, Files: 1}, nil, nil},
+		{"too many bytes", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/b", "22")}, 0, runtime.Artifacts{Paths: out.Paths, Bytes: 2}, nil, nil},
+		{"too deep", []script.Artifact{file("/workspace/out/a/b/c", "1")}, 0, runtime.Artifacts{Paths: out.Paths, Depth: 3}, nil, nil},
+		{"a path that leaves", []script.Artifact{file("/workspace/out/../../../etc/x", "1")}, 0, out, nil, nil},
+		{"a link that leaves", []script.Artifact{{Path: "/workspace/out/l", Mode: fs.ModeSymlink, Link: "../../x"}}, 0, out, nil, nil},
+		{"setuid", []script.Artifact{{Path: "/workspace/out/s", Mode: fs.ModeSetuid | 0o755}}, 0, out, nil, nil},
+		{"a device", []script.Artifact{{Path: "/workspace/out/d", Mode: fs.ModeDevice | 0o644}}, 0, out, nil, nil},
+		{"a pipe", []script.Artifact{{Path: "/workspace/out/p", Mode: fs.ModeNamedPipe | 0o644}}, 0, out, nil, nil},
+		{"the same file twice", []script.Artifact{file("/workspace/out/a", "1"), file("/workspace/out/a", "2")}, 0, out, nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := start(t, &script.Script{Artifacts: tt.files, ExportStops: tt.stops})
+				req := request(runID, "owner")
+				req.Workspace = &runtime.Workspace{Target: "/workspace"}
+				r := startOn(t, newBackend(t, nil, &script.Script{Artifacts: tt.files, ExportStops: tt.stops}), req)
 				r.wait()
 				dir := t.TempDir()
 				m, err := r.res.Export(t.Context(), dir, &tt.ask)
-				if m == nil || m.Whole != tt.whole || (err == nil) != tt.whole || m.Digest == "" || tt.err != nil && !errors.Is(err, tt.err) {
-					t.Fatalf("Export: %+v, %v", m, err)
+				if tt.want == nil {
+					if !errors.Is(err, runtime.ErrSetup) && !errors.Is(err, runtime.ErrDenied) || tt.err != nil && !errors.Is(err, tt.err) || m != nil && m.Whole {
+						t.Errorf("Export: %+v, %v", m, err)
+					}
+					if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+						t.Errorf("it left %v, %v", left, err)
+					}
+					return
 				}
-				if err != nil && !errors.Is(err, runtime.ErrSetup) {
-					t.Errorf("Export: %v, want Setup", err)
+				if err != nil || !m.Whole || m.Digest != runtime.DigestManifest(m.Files) {
+					t.Fatalf("Export: %+v, %v", m, err)
 				}
 				var got []string
 				for _, e := range m.Files {

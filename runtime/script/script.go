@@ -45,7 +45,7 @@ type Script struct {
 	Ports map[int]time.Duration
 	// Artifacts are the files the command left inside, for the export.
 	Artifacts []Artifact
-	// ExportStops, counted from 1, is the file before which the export stops; 0 is none.
+	// ExportStops, counted from 1, is the file before which the archive is cut off; 0 is none.
 	ExportStops int
 	// Usage is what the run used.
 	Usage runtime.Usage
@@ -67,7 +67,7 @@ type ExecAnswer struct {
 
 // Artifact is a file the command left inside.
 type Artifact struct {
-	// Path inside, absolute. It is written as it is, so that a test can give an export one that tries to leave.
+	// Path inside, absolute. It goes into the archive as it is, so that a test can give an export one that tries to leave.
 	Path string
 	// Mode is its permission, 0 is 0644; fs.ModeDir and others make it what they say.
 	Mode fs.FileMode
