@@ -51,7 +51,7 @@ docker_bridge() {
 	local id name
 	id=$(printf '%s' "$state" | cksum | cut -d ' ' -f 1)
 	name=sbx$((id % 1000000))
-	if ! PATH=$PATH:/usr/sbin:/sbin ip link show "$name" >/dev/null 2>&1; then
+	if ! ip link show "$name" >/dev/null 2>&1; then
 		"${sudo[@]}" ip link add "$name" type bridge &&
 			"${sudo[@]}" ip address add "198.18.$((id % 256)).1/24" dev "$name" &&
 			"${sudo[@]}" ip link set "$name" up || return 1
@@ -69,6 +69,10 @@ docker_start() {
 		return 1
 	fi
 	if [ "$(id -u)" -ne 0 ] && [ "${#sudo[@]}" -eq 0 ]; then
+		if [ -S /var/run/docker.sock ] && [ ! -w /var/run/docker.sock ]; then
+			missing docker "this user may not use the engine at /var/run/docker.sock" "sudo usermod -aG docker \"\$USER\", and log in again"
+			return 1
+		fi
 		missing docker "no engine answers, and only root may start one" "sudo systemctl start docker, and be in the group docker"
 		return 1
 	fi
@@ -83,7 +87,7 @@ docker_start() {
 	# may not be said by a flag as well.
 	echo '{}' >"$state/docker.json"
 	# The group lets the caller of sudo connect.
-	detached "${sudo[@]}" env PATH="$PATH:/usr/sbin:/sbin" setsid dockerd \
+	detached "${sudo[@]}" env PATH="$PATH" setsid dockerd \
 		--config-file "$state/docker.json" --host "unix://$run/docker.sock" --group "$(id -g)" \
 		--data-root "$state/docker" --exec-root "$run/docker" --pidfile "$run/docker.pid" \
 		--bridge "$bridge" --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false --userland-proxy=false --shutdown-timeout 2 \

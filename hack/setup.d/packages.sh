@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # The Debian packages the tests need, installed where setup may do so.
 
-# have COMMAND: whether it can be found, also where only root's PATH looks.
-have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
+# have COMMAND: whether it can be found.
+have() { command -v "$1" >/dev/null 2>&1; }
 
 packages_wanted() {
 	have bwrap || echo bubblewrap

@@ -64,7 +64,7 @@ podman_set_up() {
 	mkdir -p "$state/podman/networks" "$run/podman" "$run/libpod"
 	# Trying takes seconds, so a success is remembered with all it depends on.
 	proof="$(podman --version) $toolbox_content $(cat /proc/sys/kernel/random/boot_id) $(ulimit -Hn) $(ulimit -Hu) $run"
-	if [ "$(cat "$state/podman/proof" 2>/dev/null)" = "$proof" ] && [ -d "$run/libpod" ]; then
+	if [ "$(cat "$state/podman/proof" 2>/dev/null)" = "$proof" ]; then
 		found=yes
 	else
 		: >"$log"
@@ -105,6 +105,8 @@ podman_serve() {
 			return
 		fi
 	fi
+	# For an ordinary user podman leaves a process behind that keeps its user namespace.
+	[ ! -s "$1/libpod/pause.pid" ] || started podman-pause "$(cat "$1/libpod/pause.pid")"
 	give SBX_TEST_PODMAN_HOST "$host"
 	say podman "$(podman --version | cut -d ' ' -f 3) at $host"
 }
@@ -112,7 +114,15 @@ podman_serve() {
 podman_answers() { [ -S "${1#unix://}" ] && timeout 10 env -u CONTAINERS_CONF podman --url "$1" version --format '{{.Server.Version}}'; }
 
 podman_stop() {
-	running podman || { rm -f "$state/podman.process"; return 0; }
-	end podman 10
-	say podman "stopped the API service that was started"
+	local podman
+	podman_command
+	if running podman; then
+		# What a test left behind lives on without the service.
+		timeout 60 "${podman[@]}" rm --all --force --time 0 >"$state/podman.log" 2>&1 ||
+			say podman "containers are left in our store: $(last_words "$state/podman.log")"
+		end podman 10
+		say podman "stopped the API service that was started"
+	fi
+	rm -f "$state/podman.process"
+	end podman-pause 5
 }

@@ -42,3 +42,13 @@ sockets() {
 	chmod 700 "$dir"
 	printf '%s\n' "$dir"
 }
+
+# sockets_end: remove that directory, unless something is still mounted in it.
+sockets_end() {
+	local dir mount
+	dir=$(sockets)
+	while read -r _ _ _ _ mount _; do
+		[[ $mount != "$dir"/* ]] || return 0
+	done </proc/self/mountinfo
+	"${sudo[@]}" rm -rf "$dir"
+}

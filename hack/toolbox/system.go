@@ -109,6 +109,10 @@ func runID(c *call) error {
 	if err != nil {
 		return err
 	}
+	// The kernel need not list the effective group among the others.
+	if !slices.Contains(groups, os.Getegid()) {
+		groups = append([]int{os.Getegid()}, groups...)
+	}
 	// The Go runtime's own reader of /etc/passwd and /etc/group: the binary is static.
 	userName := func(id int) string {
 		if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
