@@ -3,6 +3,6 @@
 // channel, a timer or a condition of this process, so that a whole test can stand in a testing/synctest bubble.
 //
 // A test writes a [Script]; the fake plays it through the same nine steps as any backend and records what was asked of it (see
-// [Backend.Runs]). What exists outside the controller, containers and processes, lives in a [World]: it outlasts the controller that made
+// [World.Runs]). What exists outside the controller, containers and processes, lives in a [World]: it outlasts the controller that made
 // it, as an engine would, and several backends can share one.
 package script
