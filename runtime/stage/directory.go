@@ -2,12 +2,10 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 )
 
 // copyDirectory copies a directory that others may be changing: everything is opened below one root, and never waited for.
@@ -63,9 +61,8 @@ func copyEntry(ctx context.Context, s *sink, root *os.Root, name string, d fs.Di
 	}
 }
 
-// copyFile copies a regular file. Not waiting at the opening and looking at what was opened are for the case that a FIFO took its place.
 func copyFile(ctx context.Context, s *sink, root *os.Root, name string) (err error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := openRegular(root, name)
 	if err != nil {
 		return err
 	}
@@ -74,12 +71,5 @@ func copyFile(ctx context.Context, s *sink, root *os.Root, name string) (err err
 			err = closed
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it was replaced while it was copied")
-	}
 	return s.file(ctx, name, info.Mode(), f)
 }

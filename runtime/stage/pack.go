@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 // Archive is the tar archive of a directory, made while it is read. Read it to its end or close it; Close tells what came of it.
@@ -96,7 +95,7 @@ func (a *Archive) pack(ctx context.Context, to io.Writer, dir string, uid, gid i
 
 // file packs a regular file with the size it has when it is opened.
 func (a *Archive) file(w *tar.Writer, root *os.Root, h *tar.Header) (err error) {
-	f, err := root.OpenFile(h.Name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := openRegular(root, h.Name)
 	if err != nil {
 		return err
 	}
@@ -105,13 +104,6 @@ func (a *Archive) file(w *tar.Writer, root *os.Root, h *tar.Header) (err error) 
 			err = closed
 		}
 	}()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%q was replaced while it was packed", h.Name)
-	}
 	h.Typeflag, h.Size = tar.TypeReg, info.Size()
 	if err := w.WriteHeader(h); err != nil {
 		return err

@@ -2,12 +2,14 @@ package stage
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // validName reports whether a name is a relative slash-separated path that stays where it is. Unlike fs.ValidPath it takes every byte a file
@@ -68,4 +70,21 @@ func readDir(root *os.Root, dir string, most int64) (entries []fs.DirEntry, err 
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
+}
+
+// openRegular opens a regular file for reading. Not waiting at the opening and looking at what was opened are for the case that a FIFO took the
+// file's place.
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q was replaced while it was read", name)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
