@@ -19,6 +19,7 @@ import (
 
 	"github.com/moby/sys/mountinfo"
 
+	"github.com/sbxkit/sbxkit/internal/testhost"
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/mounts"
 	"github.com/sbxkit/sbxkit/runtime/mounts/mountstest"
@@ -31,9 +32,10 @@ type real struct {
 
 func newReal(t *testing.T) real {
 	t.Helper()
+	testhost.Bwrap(t)
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
-		t.Skip("bwrap is not installed: no plan is carried out on the real tool")
+		t.Fatal(err)
 	}
 	look := filepath.Join(t.TempDir(), "look")
 	build := exec.Command("go", "build", "-o", look, "./testdata/look")
