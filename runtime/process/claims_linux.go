@@ -8,6 +8,7 @@ import (
 
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/attest"
+	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
 func mode(m uint32) fs.FileMode { return fs.FileMode(m) & fs.ModePerm }
@@ -33,7 +34,7 @@ var hardeningClaims = []struct{ name, value string }{
 }
 
 // claims lists what a plan promises; asked is the request before the planner touched it.
-func (b *Backend) claims(r, asked *runtime.Request) []runtime.Claim {
+func (b *Backend) claims(r, asked *runtime.Request, group *cgroup.Group) []runtime.Claim {
 	var out []runtime.Claim
 	add := func(name, value string, required bool) {
 		out = append(out, runtime.Claim{Name: name, Value: value, Required: required})
@@ -52,6 +53,11 @@ func (b *Backend) claims(r, asked *runtime.Request) []runtime.Claim {
 	for _, l := range attest.ResourceLimits {
 		if v := l.Of(&r.Limits); v != nil {
 			add(l.Name, fmt.Sprintf("soft %d, hard %d", v.Soft, v.Hard), true)
+		}
+	}
+	if group != nil {
+		for _, n := range cgroup.Needed(&r.Limits) {
+			add(n, group.Claim(n), true)
 		}
 	}
 	if r.User.Kind == runtime.UserID || r.User.Kind == runtime.UserCaller {

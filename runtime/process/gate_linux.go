@@ -42,7 +42,7 @@ func (s *start) gated(o *order) error {
 	}
 	// Empty: what the launcher is started with is readable at the sandbox's first process, whatever it clears for the command.
 	o.path, o.argv, o.env, o.dir = s.plan.Identity.Program, argv, nil, "/"
-	if err := s.spawn(o, nil); err != nil {
+	if err := s.spawn(o, nil, nil); err != nil {
 		if s.launcher.pid != 0 {
 			return err
 		}
@@ -106,6 +106,12 @@ func (s *start) adopt(pid int) error {
 		return runtime.Fail(runtime.Setup, "reading the pid namespace of process %d: %w", pid, err)
 	}
 	p.identity = id
+	if p.group != nil {
+		// Before the command exists: it is born in the group.
+		if err := p.group.Add(pid); err != nil {
+			return runtime.Fail(runtime.Setup, "%w", err)
+		}
+	}
 	return s.record(launcher, id)
 }
 

@@ -76,8 +76,8 @@ func (s *start) untraced() error {
 		}
 		s.told = &code
 		s.missed(runtime.WhenAfterExec)
-	} else if err := s.afterExec(s.commandPID); err != nil {
-		return err
+	} else {
+		s.afterExec(s.commandPID)
 	}
 	s.ran = true
 	s.read()

@@ -69,6 +69,9 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 			return nil, err
 		}
 	}
+	if err := b.tryGroups(id); err != nil {
+		return nil, err
+	}
 	if err := b.proveLaunch(ctx, id); err != nil {
 		return nil, err
 	}

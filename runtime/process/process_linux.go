@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
 // process is a started command with everything that ends with it.
@@ -30,8 +32,9 @@ type process struct {
 	firstPID, commandPID int
 	// namespace: first is the first of a pid namespace of its own, and everything inside ends with it.
 	namespace bool
-	status    *statusPipe // nil without a launcher
-	told      *int        // the exit status the launcher told, where it was read early
+	status    *statusPipe   // nil without a launcher
+	told      *int          // the exit status the launcher told, where it was read early
+	group     *cgroup.Group // nil without one
 	identity  runtime.ProcessIdentity
 	ran       bool // the command's own exec was seen
 	stopped   bool // the command was left standing still, for a probe
@@ -55,6 +58,7 @@ type process struct {
 	exit   *runtime.Exit
 	fate   error
 
+	killed  atomic.Bool  // by us
 	closeMu sync.RWMutex // held for reading while a pidfd is used
 	closed  bool
 }
@@ -185,6 +189,7 @@ func (p *process) Wait(ctx context.Context, drain time.Duration) (*runtime.Exit,
 	p.exit, p.fate = p.conclude()
 	if p.exit != nil {
 		p.exit.DrainCut = cut
+		p.countMemory(p.exit)
 	}
 	return p.exit, p.fate
 }
@@ -278,13 +283,40 @@ func (p *process) usageNow() runtime.Usage {
 	return u
 }
 
+// countMemory adds what the run's control group counted: the most memory that was used, and the kills by its limit.
+func (p *process) countMemory(e *runtime.Exit) {
+	if p.group == nil {
+		return
+	}
+	if peak := p.group.PeakMemory(); peak > 0 {
+		e.Usage.PeakMemory = peak
+	}
+	n, where, err := p.group.OOMKills()
+	if err != nil {
+		e.Notes = append(e.Notes, "kills by the memory limit could not be counted: "+err.Error())
+		return
+	}
+	e.OOMKills, e.MemoryEvents = n, where
+	// The limit's kill is a SIGKILL (memory.txt); one of the command's own children alone leaves the command its own end.
+	e.OOM = n > 0 && e.Signal == unix.SIGKILL && !p.killed.Load()
+}
+
 // kill ends everything of the run by the strongest means: the first process of the namespace takes all others with it; without a
 // namespace the session and everything that descends from it is swept.
 func (p *process) kill() error {
+	if !ended(p.command) {
+		p.killed.Store(true)
+	}
 	p.closeMu.RLock()
 	defer p.closeMu.RUnlock()
 	if p.closed {
 		return nil
+	}
+	if p.group != nil {
+		// Whatever left the session and its parents is still in the group.
+		if err := p.group.Kill(); err != nil {
+			return err
+		}
 	}
 	if p.namespace && p.first >= 0 {
 		err := signalPidfd(p.first, unix.SIGKILL)

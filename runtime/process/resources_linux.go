@@ -11,12 +11,14 @@ import (
 
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/attest"
+	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
 // resources are what exists of a run apart from its process. A handle that was reopened has no plan.
 type resources struct {
-	b    *Backend
-	plan *runtime.Plan
+	b     *Backend
+	plan  *runtime.Plan
+	group *cgroup.Group // nil without one
 
 	mu      sync.Mutex
 	token   runtime.Token
@@ -36,6 +38,10 @@ func (b *Backend) Prepare(ctx context.Context, p *runtime.Plan) (runtime.Resourc
 		return nil, runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(ctx)).At(runtime.StepPrepare)
 	}
 	r := &resources{b: b, plan: p, token: p.Token}
+	group, err := b.planGroup(p.Request)
+	if err != nil {
+		return nil, runtime.AsFailure(err, runtime.Unsupported).At(runtime.StepPrepare)
+	}
 	if dir := p.Token.Run.Dir; dir != "" {
 		err := os.Mkdir(dir, 0o700)
 		switch {
@@ -47,12 +53,32 @@ func (b *Backend) Prepare(ctx context.Context, p *runtime.Plan) (runtime.Resourc
 			return nil, runtime.Fail(runtime.Setup, "making the run's directory: %w", err).At(runtime.StepPrepare).WithCure("check that the state directory exists and is writable")
 		}
 	}
+	if group != nil {
+		if err := group.Create(); err != nil {
+			f := runtime.AsFailure(err, runtime.Setup).At(runtime.StepPrepare)
+			for _, path := range r.token.Paths {
+				if rerr := os.Remove(path); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+					f.WithLeft(leftDirectory(path))
+				}
+			}
+			return nil, f
+		}
+		r.group = group
+	}
 	return r, nil
+}
+
+func leftDirectory(path string) runtime.Leftover {
+	return runtime.Leftover{What: "directory", Name: path, Settle: "rm -rf " + runtime.ShellQuote(path)}
 }
 
 // Reopen gives a handle on an earlier run.
 func (b *Backend) Reopen(_ context.Context, t runtime.Token) (runtime.Resources, error) {
-	return &resources{b: b, token: t}, nil
+	r := &resources{b: b, token: t}
+	if len(t.Cgroups) > 0 {
+		r.group = cgroup.Open(t.Cgroups)
+	}
+	return r, nil
 }
 
 // Token names the run's processes and paths.
@@ -99,6 +125,11 @@ func (r *resources) Kill(ctx context.Context) error {
 	if r.plan != nil {
 		return nil // nothing was started
 	}
+	if r.group != nil {
+		if err := r.group.Kill(); err != nil {
+			return runtime.Fail(runtime.Uncertain, "%w", err)
+		}
+	}
 	_, err := killByToken(ctx, t)
 	return err
 }
@@ -124,10 +155,14 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 	if err != nil {
 		return down, err
 	}
+	if r.group != nil {
+		if err := r.group.Remove(ctx); err != nil {
+			return down, runtime.AsFailure(err, runtime.Uncertain).At(runtime.StepRemove)
+		}
+	}
 	for _, path := range t.Paths {
 		if err := os.RemoveAll(path); err != nil {
-			left := runtime.Leftover{What: "directory", Name: path, Settle: "rm -rf " + runtime.ShellQuote(path)}
-			return down, runtime.Fail(runtime.Uncertain, "removing the run's directory: %w", err).At(runtime.StepRemove).WithLeft(left)
+			return down, runtime.Fail(runtime.Uncertain, "removing the run's directory: %w", err).At(runtime.StepRemove).WithLeft(leftDirectory(path))
 		}
 	}
 	r.mu.Lock()

@@ -42,6 +42,18 @@ func (s *spawner) do(f func()) {
 func spawnerThread(ops <-chan func(), done chan<- struct{}) {
 	// Never unlocked: the thread ends with this goroutine, and nothing else ever runs on it.
 	goruntime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		// The program's first thread does not end with a goroutine. It is held here until another one has the work.
+		elsewhere := make(chan struct{})
+		go func() {
+			goruntime.LockOSThread()
+			close(elsewhere)
+			spawnerThread(ops, done)
+		}()
+		<-elsewhere
+		goruntime.UnlockOSThread()
+		return
+	}
 	defer close(done)
 	for f := range ops {
 		f()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/attest"
+	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
 // Start starts the command, held; has it limited and measured; and lets it go.
@@ -39,7 +40,7 @@ func (r *resources) start(ctx context.Context, sr *runtime.StartRequest, frozen 
 	}
 	r.started = true
 	r.mu.Unlock()
-	p := &process{b: r.b, plan: r.plan, req: r.plan.Request, first: -1, command: -1, exited: make(chan struct{})}
+	p := &process{b: r.b, plan: r.plan, req: r.plan.Request, group: r.group, first: -1, command: -1, exited: make(chan struct{})}
 	s := &start{process: p, res: r, ctx: ctx, request: sr, block: -1, frozen: frozen}
 	err := s.run()
 	s.table.close()
@@ -130,7 +131,7 @@ func (s *start) descriptors() error {
 }
 
 // spawn starts the child on the spawner's thread and makes it the run's. The identity is taken while the child cannot be reaped.
-func (s *start) spawn(o *order, inThread func(child) error) error {
+func (s *start) spawn(o *order, bornIn *cgroup.Group, inThread func(child) error) error {
 	if err := s.ctx.Err(); err != nil {
 		return runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
 	}
@@ -138,7 +139,19 @@ func (s *start) spawn(o *order, inThread func(child) error) error {
 	var c child
 	var err error
 	s.b.spawner.do(func() {
-		if c, err = o.start(); err == nil && inThread != nil {
+		fork := func(group int) (ferr error) {
+			if group >= 0 {
+				o.sys.UseCgroupFD, o.sys.CgroupFD = true, group
+			}
+			c, ferr = o.start()
+			return ferr
+		}
+		if bornIn != nil {
+			err = bornIn.BornIn(fork)
+		} else {
+			err = fork(-1)
+		}
+		if err == nil && inThread != nil {
 			err = inThread(c)
 		}
 	})
@@ -278,7 +291,7 @@ const abortDeadline = 10 * time.Second
 
 // direct starts the command itself, stopped at its own exec.
 func (s *start) direct(o *order) error {
-	r := s.req
+	p, r := s.process, s.req
 	root, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return runtime.Fail(runtime.Setup, "opening /: %w", err)
@@ -310,11 +323,11 @@ func (s *start) direct(o *order) error {
 		}
 		return unix.PtraceSetOptions(c.pid, unix.PTRACE_O_EXITKILL)
 	}
-	err = s.spawn(o, attach)
+	err = s.spawn(o, nil, attach)
 	if s.launcher.pid == 0 && notPermitted(err) && o.sys.Credential == nil && attest.Executable(root, o.path) == nil {
 		// PTRACE_TRACEME may be what is forbidden: then the same without a stop.
 		o.sys.Ptrace, traced = false, false
-		err = s.spawn(o, nil)
+		err = s.spawn(o, p.group, nil)
 	}
 	if s.launcher.pid == 0 && err != nil {
 		var errno syscall.Errno
@@ -329,27 +342,29 @@ func (s *start) direct(o *order) error {
 	if err != nil {
 		return runtime.Fail(runtime.Setup, "holding the command at its exec: %w", err)
 	}
-	p := s.process
 	p.first, p.command, p.firstPID, p.commandPID = p.launcher.pidfd, p.launcher.pidfd, p.launcher.pid, p.launcher.pid
 	if p.identity, _, err = identify(p.launcher.pid); err != nil {
 		return runtime.Fail(runtime.Setup, "reading the command's identity: %w", err)
 	}
 	defer s.guard(func() { signalPidfd(p.launcher.pidfd, unix.SIGKILL) })()
-	if err := s.record(p.identity); err != nil {
-		return err
-	}
 	when := runtime.WhenExec
 	if !traced {
 		when = runtime.WhenAfterExec
 	}
+	if p.group != nil && traced {
+		if err := p.group.Add(p.launcher.pid); err != nil {
+			return runtime.Fail(runtime.Setup, "%w", err)
+		}
+	}
+	if err := s.record(p.identity); err != nil {
+		return err
+	}
 	if err := s.held(p.launcher.pid, when); err != nil {
 		return err
 	}
-	measure := s.atExec
 	if !traced {
-		measure = s.afterExec
-	}
-	if err := measure(p.launcher.pid); err != nil {
+		s.afterExec(p.launcher.pid)
+	} else if err := s.atExec(p.launcher.pid); err != nil {
 		return err
 	}
 	if err := s.ctx.Err(); err != nil {
