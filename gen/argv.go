@@ -8,12 +8,12 @@ import (
 	"github.com/sbxkit/sbxkit/spec"
 )
 
-// argvFile writes argv.go: the pure builder, and how much room it needs.
+// argvFile writes argv.go: the pure builder, and how much capacity it needs.
 func (p *pkg) argvFile(f *jen.File) {
 	f.Comment("// argv builds the words that run, in the order of the spec. It is pure: it reads r and nothing else.")
 	f.Func().Id("argv").Params(jen.Id("r").Op("*").Qual(runtimePath, "Request")).Index().String().BlockFunc(func(g *jen.Group) {
 		g.Var().Id("w").Qual(runtimePath, "Words")
-		g.Id("w").Dot("Grow").Call(jen.Id("room").Call(jen.Id("r")))
+		g.Id("w").Dot("Grow").Call(jen.Id("capacity").Call(jen.Id("r")))
 		g.Line()
 		words := []word{}
 		if p.programWord() {
@@ -26,9 +26,9 @@ func (p *pkg) argvFile(f *jen.File) {
 		g.Return(jen.Id("w").Dot("List").Call())
 	})
 	f.Line()
-	f.Comment("// room gives the most words, and bytes of composed words, that argv makes of r.")
-	f.Func().Id("room").Params(jen.Id("r").Op("*").Qual(runtimePath, "Request")).
-		Params(jen.List(jen.Id("words"), jen.Id("bytes")).Int()).Block(p.room()...)
+	f.Comment("// capacity gives the most words, and bytes of composed words, that argv makes of r.")
+	f.Func().Id("capacity").Params(jen.Id("r").Op("*").Qual(runtimePath, "Request")).
+		Params(jen.List(jen.Id("words"), jen.Id("bytes")).Int()).Block(p.capacity()...)
 }
 
 func argvBody(all []line) []jen.Code {

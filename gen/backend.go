@@ -26,19 +26,14 @@ func optionsOf(s *spec.Backend) ([]option, error) {
 	switch s.Kind {
 	case spec.KindProcess:
 		if s.Program != nil && s.Program.Name != "" {
-			doc := "Program is the path of " + s.Program.Name + ". Empty: "
-			if s.Program.Override != "" {
-				doc += "the variable " + s.Program.Override + ", then "
-			}
-			options = append(options, option{name: "Program", typ: jen.String(), doc: doc + "PATH.", knob: -1, room: "Program"})
+			options = append(options, programOption(s.Program))
 		}
 	case spec.KindEngine:
 		options = append(options,
 			option{name: "Endpoint", typ: jen.String(), knob: -1, room: "Endpoint",
 				doc: "Endpoint is the engine's (unix:///run/docker.sock, tcp://host:2376). Empty: found as the engine's own tool finds it."},
 			option{name: "Via", typ: jen.Qual(enginePath, "Via"), doc: "Via says which way the engine is driven. Empty: its API.", knob: -1, room: "Via"},
-			option{name: "Program", typ: jen.String(), doc: "Program is the path of the engine's command line program. Empty: PATH.", knob: -1,
-				room: "Program"},
+			programOption(s.Program),
 			option{name: "Image", typ: jen.String(), doc: "Image is the default image.", knob: -1, room: "Image"},
 		)
 	case spec.KindScript:
@@ -61,6 +56,14 @@ func optionsOf(s *spec.Backend) ([]option, error) {
 		options = append(options, o)
 	}
 	return options, nil
+}
+
+func programOption(p *spec.Program) option {
+	doc := "Program is the path of " + p.Name + ". Empty: "
+	if p.Override != "" {
+		doc += "the variable " + p.Override + ", then "
+	}
+	return option{name: "Program", typ: jen.String(), doc: doc + "PATH.", knob: -1, room: "Program"}
 }
 
 func indexOption(options []option, name string) int {

@@ -11,7 +11,7 @@ func (p *pkg) explainFile(f *jen.File) {
 	f.Func().Id("explain").Params(jen.Id("r").Op("*").Qual(runtimePath, "Request")).Index().Qual(runtimePath, "Word").
 		BlockFunc(func(g *jen.Group) {
 			g.Var().Id("o").Qual(runtimePath, "Origins")
-			g.Id("o").Dot("Grow").Call(jen.Id("room").Call(jen.Id("r")))
+			g.Id("o").Dot("Grow").Call(jen.Id("capacity").Call(jen.Id("r")))
 			g.Line()
 			if p.programWord() {
 				g.Id("o").Dot("From").Call(literal(p.spec.Program.Pos.Spec()), jen.Lit(""), jen.Lit(""))

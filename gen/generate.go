@@ -157,7 +157,7 @@ func (p *pkg) parts() []part {
 
 // declared are the names a generated package declares at top level, and those of variables in its functions: imports keep clear of them.
 var declared = []string{
-	"argv", "room", "explain", "create", "policy", "describe", "features", "definition", "Options", "Backend", "New",
+	"argv", "capacity", "explain", "create", "policy", "describe", "features", "definition", "Options", "Backend", "New",
 	"TestPlans", "TestExplainGivesTheWordsOfArgv", "BenchmarkArgv", "FuzzArgv",
 	"r", "w", "o", "c", "d", "i", "m", "v", "l", "p", "h", "b", "f", "t", "in", "ctx", "err", "word", "words", "bytes", "alias", "server", "grant",
 }

@@ -8,7 +8,7 @@ import "github.com/sbxkit/sbxkit/runtime"
 // argv builds the words that run, in the order of the spec. It is pure: it reads r and nothing else.
 func argv(r *runtime.Request) []string {
 	var w runtime.Words
-	w.Grow(room(r))
+	w.Grow(capacity(r))
 
 	w.Add("bwrap")
 	if r.Descriptors.Args != 0 {
@@ -130,8 +130,8 @@ func argv(r *runtime.Request) []string {
 	return w.List()
 }
 
-// room gives the most words, and bytes of composed words, that argv makes of r.
-func room(r *runtime.Request) (words, bytes int) {
+// capacity gives the most words, and bytes of composed words, that argv makes of r.
+func capacity(r *runtime.Request) (words, bytes int) {
 	words = 33 + 3*len(r.Env) + 6*len(r.Mounts) + len(r.Command)
 	bytes = 60 + 20*len(r.Mounts)
 	return words, bytes

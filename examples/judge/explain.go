@@ -9,7 +9,7 @@ import "github.com/sbxkit/sbxkit/runtime"
 // it. A private value is replaced by a reference to a variable of the reader's shell.
 func explain(r *runtime.Request) []runtime.Word {
 	var o runtime.Origins
-	o.Grow(room(r))
+	o.Grow(capacity(r))
 
 	o.From("bwrap.yaml:6", "", "")
 	o.Add("bwrap")

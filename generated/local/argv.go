@@ -8,15 +8,15 @@ import "github.com/sbxkit/sbxkit/runtime"
 // argv builds the words that run, in the order of the spec. It is pure: it reads r and nothing else.
 func argv(r *runtime.Request) []string {
 	var w runtime.Words
-	w.Grow(room(r))
+	w.Grow(capacity(r))
 
 	w.Add(r.Command...)
 
 	return w.List()
 }
 
-// room gives the most words, and bytes of composed words, that argv makes of r.
-func room(r *runtime.Request) (words, bytes int) {
+// capacity gives the most words, and bytes of composed words, that argv makes of r.
+func capacity(r *runtime.Request) (words, bytes int) {
 	words = 0 + len(r.Command)
 	bytes = 0
 	return words, bytes

@@ -8,7 +8,7 @@ import "github.com/sbxkit/sbxkit/runtime"
 // argv builds the words that run, in the order of the spec. It is pure: it reads r and nothing else.
 func argv(r *runtime.Request) []string {
 	var w runtime.Words
-	w.Grow(room(r))
+	w.Grow(capacity(r))
 
 	w.Add("run", "--name", r.Run.Name())
 	for i := range r.Labels {
@@ -218,8 +218,8 @@ func argv(r *runtime.Request) []string {
 	return w.List()
 }
 
-// room gives the most words, and bytes of composed words, that argv makes of r.
-func room(r *runtime.Request) (words, bytes int) {
+// capacity gives the most words, and bytes of composed words, that argv makes of r.
+func capacity(r *runtime.Request) (words, bytes int) {
 	words = 67 + 2*len(r.Labels) + 2*len(r.Env) + 2*len(r.Network.Aliases) + 2*len(r.Network.Hosts) + 2*len(r.Network.DNS) + 2*len(r.Network.Publish) + 2*len(r.Mounts) + 3*len(r.Command)
 	bytes = 357 + len(r.Labels) + 46*len(r.Network.Hosts) + 45*len(r.Network.DNS) + 23*len(r.Network.Publish) + 53*len(r.Mounts)
 	if r.Hardening.AppArmor != "" {

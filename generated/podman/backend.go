@@ -20,7 +20,7 @@ type Options struct {
 	Endpoint string
 	// Via says which way the engine is driven. Empty: its API.
 	Via engine.Via
-	// Program is the path of the engine's command line program. Empty: PATH.
+	// Program is the path of podman. Empty: the variable SBX_PODMAN, then PATH.
 	Program string
 	// Image is the default image. Empty: the variable SBX_SANDBOX_IMAGE, read at every launch, then the policy's.
 	Image string

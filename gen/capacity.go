@@ -117,8 +117,8 @@ func (l line) choice() string {
 	return ""
 }
 
-// room writes the body of the generated function of that name.
-func (p *pkg) room() []jen.Code {
+// capacity writes the body of the generated function of that name.
+func (p *pkg) capacity() []jen.Code {
 	var fixed alternatives
 	if p.programWord() {
 		fixed.always.words++
