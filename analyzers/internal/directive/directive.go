@@ -156,9 +156,21 @@ func (x *Index) Type(t types.Type) ObjectFact {
 	return ObjectFact{}
 }
 
-// Outside reports whether the package of the pass is neither a backend, nor primitives, nor a seam package.
+// Outside reports whether the package of the pass is neither a backend, nor primitives, nor a seam package, nor the external test
+// of one.
 func (x *Index) Outside() bool {
-	return !x.Package.Backend && !x.Package.Primitives && x.Package.Seam == ""
+	outside := func(f PackageFact) bool { return !f.Backend && !f.Primitives && f.Seam == "" }
+	if !outside(x.Package) {
+		return false
+	}
+	if tested, ok := strings.CutSuffix(x.pass.Pkg.Path(), "_test"); ok {
+		for _, p := range x.pass.Pkg.Imports() {
+			if p.Path() == tested {
+				return outside(x.PackageOf(p))
+			}
+		}
+	}
+	return true
 }
 
 func run(pass *analysis.Pass) (any, error) {

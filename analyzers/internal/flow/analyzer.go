@@ -52,6 +52,7 @@ type Result struct {
 
 	globals    map[*ssa.Global][]ssa.Instruction
 	fields     map[*types.Var][]*ssa.Store
+	closures   map[*ssa.Function][]*ssa.MakeClosure // where literals are made
 	fieldMemo  map[*types.Var]Value
 	objects    map[string]*types.Func
 	sums       map[*ssa.Function]*Summary
@@ -143,6 +144,7 @@ func (r *Result) buildSSA() {
 func (r *Result) collectStores() {
 	r.globals = make(map[*ssa.Global][]ssa.Instruction)
 	r.fields = make(map[*types.Var][]*ssa.Store)
+	r.closures = make(map[*ssa.Function][]*ssa.MakeClosure)
 	var ops [8]*ssa.Value
 	for _, fn := range r.Funcs {
 		for _, b := range fn.Blocks {
@@ -152,8 +154,15 @@ func (r *Result) collectStores() {
 					r.fields[f] = append(r.fields[f], store)
 				}
 				for _, op := range instr.Operands(ops[:0]) {
-					if g, ok := (*op).(*ssa.Global); ok && g.Pkg == r.SSA {
-						r.globals[g] = append(r.globals[g], instr)
+					switch v := (*op).(type) {
+					case *ssa.Global:
+						if v.Pkg == r.SSA {
+							r.globals[v] = append(r.globals[v], instr)
+						}
+					case *ssa.Function:
+						if mk, ok := instr.(*ssa.MakeClosure); ok && mk.Fn == v {
+							r.closures[v] = append(r.closures[v], mk)
+						}
 					}
 				}
 			}

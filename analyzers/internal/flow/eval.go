@@ -291,7 +291,7 @@ func (r *Result) base(v ssa.Value) Value {
 	case *ssa.FreeVar:
 		for i, p := range v.Parent().FreeVars {
 			if p == v {
-				return Value{{Kind: Param, N: int64(FreeVar + i)}}
+				return join(Value{{Kind: Param, N: int64(FreeVar + i)}}, r.captured(v.Parent(), i))
 			}
 		}
 	case *ssa.Alloc:
@@ -387,6 +387,25 @@ func (r *Result) base(v ssa.Value) Value {
 		return r.callResult(v, 0)
 	}
 	return unknown()
+}
+
+// captured returns what free variable i of a literal is where the literal is made, as far as that does not depend on the
+// parameters of the function around it: what a reader of the literal sees beside it.
+func (r *Result) captured(lit *ssa.Function, i int) Value {
+	if lit.Parent() == nil {
+		return nil
+	}
+	var out []Value
+	for _, mk := range r.closures[lit] {
+		if i < len(mk.Bindings) {
+			for _, a := range closed(r.eval(mk.Bindings[i])) {
+				if a.Kind != Unknown {
+					out = append(out, Value{a})
+				}
+			}
+		}
+	}
+	return join(out...)
 }
 
 // load returns what the address x holds.

@@ -220,20 +220,24 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 		if s.Vals[0].Has(Param) {
 			add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr), From: from, Literal: literal})
 		}
-		for _, f := range r.funcsIn(s.Vals[0]) {
-			if f.Param != nil {
-				continue
-			}
-			add := func(u *Use) {
-				u.Via = r.via(c, from.at, u.Via)
-				add(u)
-			}
-			if direct, ok := r.directSink(f, s.Vals[1:]); ok {
-				add(&Use{Sink: direct, Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
-			}
-			if inner := r.summaryOf(f, fn); inner != nil {
-				r.inherit(fn, instr, f, inner, s.Vals[1:], add, literal, depth+1)
-			}
+		r.calls(fn, instr, s.Vals, func(u *Use) {
+			u.Via = r.via(c, from.at, u.Via)
+			add(u)
+		}, literal, depth)
+	}
+}
+
+// calls adds what the functions among the alternatives of vals[0] do with the other values.
+func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, add func(*Use), literal bool, depth int) {
+	for _, f := range r.funcsIn(vals[0]) {
+		if f.Param != nil {
+			continue
+		}
+		if direct, ok := r.directSink(f, vals[1:]); ok {
+			add(&Use{Sink: direct, Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
+		}
+		if inner := r.summaryOf(f, fn); inner != nil {
+			r.inherit(fn, instr, f, inner, vals[1:], add, literal, depth+1)
 		}
 	}
 }
@@ -345,6 +349,7 @@ func (r *Result) Effects(fn *ssa.Function) []Effect {
 // fallback answers for the uses that still depend on a field of a parameter in functions nobody in the package calls: the field may hold
 // whatever the package stores in it anywhere.
 func (r *Result) fallback() {
+	var more []*Use
 	for _, u := range r.Uses {
 		if !u.open() || len(r.callers[u.Fn]) > 0 && u.Fn.Parent() == nil {
 			continue
@@ -352,7 +357,15 @@ func (r *Result) fallback() {
 		for i, v := range u.Vals {
 			u.Vals[i] = r.fromFields(u.Fn, v)
 		}
+		if u.Kind == Call {
+			add := func(v *Use) {
+				v.Via = slices.Concat(u.Via, v.Via)
+				more = append(more, v)
+			}
+			r.calls(u.Fn, u.Instr, u.Vals, add, u.Literal, 0)
+		}
 	}
+	r.Uses = append(r.Uses, more...)
 }
 
 func (r *Result) fromFields(fn *ssa.Function, v Value) Value {

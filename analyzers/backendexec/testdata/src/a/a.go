@@ -10,7 +10,7 @@ import (
 )
 
 func literal() {
-	exec.Command("docker", "ps").Run()                                      // want `starts the sandbox backend's program "docker" outside the seam \(exec.Command\)`
+	exec.Command("docker", "ps").Run()                                       // want `starts the sandbox backend's program "docker" outside the seam \(exec.Command\)`
 	exec.CommandContext(context.Background(), "/usr/bin/podman", "ps").Run() // want `"podman"`
 	exec.Command("git", "status").Run()
 	exec.Command("/opt/notdocker").Run()
@@ -103,7 +103,7 @@ func (generic[T]) do(name string) { exec.Command(name).Run() }
 func apply[F func(string)](f F, name string) { f(name) }
 
 func generics() {
-	generic[int]{}.do("docker") // want `"docker"`
+	generic[int]{}.do("docker")                               // want `"docker"`
 	apply(func(n string) { exec.Command(n).Run() }, "docker") // want `"docker"`
 }
 

@@ -1,0 +1,12 @@
+package seam_test
+
+import (
+	"os/exec"
+
+	"seam"
+)
+
+func f() {
+	seam.Run("docker")
+	exec.Command("docker").Run()
+}
