@@ -171,13 +171,45 @@ func cmdWrites(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink
 
 // sibling reports whether the function writes the field called name of the same struct value.
 func (r *Result) sibling(fa *ssa.FieldAddr, name string) bool {
-	for _, ref := range r.referrers(fa.X) {
-		other, ok := ref.(*ssa.FieldAddr)
-		if ok && other.X == fa.X && structOf(fa.X.Type()).Field(other.Field).Name() == name && r.written(other, 0) {
-			return true
+	for _, x := range r.aliases(fa.X, 0) {
+		for _, ref := range r.referrers(x) {
+			other, ok := ref.(*ssa.FieldAddr)
+			if ok && other.X == x && structOf(x.Type()).Field(other.Field).Name() == name && r.written(other, 0) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// aliases returns the values that are the same address as v because they take the same path from the same value, v among them.
+func (r *Result) aliases(v ssa.Value, depth int) []ssa.Value {
+	if depth > 3 {
+		return []ssa.Value{v}
+	}
+	var out []ssa.Value
+	switch v := v.(type) {
+	case *ssa.FieldAddr:
+		for _, x := range r.aliases(v.X, depth+1) {
+			for _, ref := range r.referrers(x) {
+				if other, ok := ref.(*ssa.FieldAddr); ok && other.X == x && other.Field == v.Field {
+					out = append(out, other)
+				}
+			}
+		}
+	case *ssa.UnOp:
+		for _, x := range r.aliases(v.X, depth+1) {
+			for _, ref := range r.referrers(x) {
+				if other, ok := ref.(*ssa.UnOp); ok && other.X == x && other.Op == v.Op {
+					out = append(out, other)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []ssa.Value{v}
+	}
+	return out
 }
 
 func onlyEmpty(v Value) bool {

@@ -8,20 +8,20 @@ import (
 )
 
 func f(x string, more []string) {
-	exec.Command("sh", "-c", x).Run()                         // want `hands program text to a shell or interpreter \(sh -c, exec.Command\)`
+	exec.Command("sh", "-c", x).Run()                          // want `hands program text to a shell or interpreter \(sh -c, exec.Command\)`
 	exec.Command("bash", "-euo", "pipefail", "-c", "ls").Run() // want `bash -c`
 	exec.Command("bash", "-e", "-o", "pipefail", x).Run()
 	exec.Command("sh", "script.sh", "-c").Run()
 	exec.Command("grep", "-c", "sh", x).Run()
 	exec.Command("tmux", "new-session", "-d", "-c", x).Run()
 	exec.Command("tmux", "-c", x).Run()
-	exec.Command("tmux", "new-session", "-d", x).Run()           // want `tmux`
+	exec.Command("tmux", "new-session", "-d", x).Run()                 // want `tmux`
 	exec.Command("env", "A=b", "sudo", "-u", "x", "sh", "-c", x).Run() // want `env sudo … sh -c`
-	exec.Command("busybox", "sh", "-c", x).Run()                 // want `busybox … sh -c`
-	exec.Command("timeout", "5", "sh", "-c", x).Run()            // want `timeout … sh -c`
-	exec.Command("python3", "-c", x).Run()                       // want `python3 -c`
-	exec.Command("node", "-e", x).Run()                          // want `node -e`
-	exec.Command(os.Getenv("SHELL"), "-c", x).Run()              // want `\$SHELL -c`
+	exec.Command("busybox", "sh", "-c", x).Run()                       // want `busybox … sh -c`
+	exec.Command("timeout", "5", "sh", "-c", x).Run()                  // want `timeout … sh -c`
+	exec.Command("python3", "-c", x).Run()                             // want `python3 -c`
+	exec.Command("node", "-e", x).Run()                                // want `node -e`
+	exec.Command(os.Getenv("SHELL"), "-c", x).Run()                    // want `\$SHELL -c`
 	args := []string{"-c"}
 	args = append(args, more...)
 	exec.Command("sh", append(args, x)...).Run() // want `sh -c`
