@@ -10,7 +10,7 @@ TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
 
-.PHONY: help run test soak generate plans lint build clean
+.PHONY: help run test fuzz soak generate plans lint build clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ run: ## the main job, on every backend this machine has
 
 test: ## all tests with the race detector, live ones included
 	hack/setup -- go run ./hack/testreport -race -count=1 $(TESTFLAGS) $(PACKAGES)
+
+fuzz: ## every fuzz target for FUZZTIME (60s)
+	hack/fuzz
 
 soak: ## all tests SOAK times over, in random order
 	hack/setup -- go run ./hack/testreport -race -count=$(SOAK) -shuffle=on -timeout=2h $(TESTFLAGS) $(PACKAGES)
