@@ -231,6 +231,10 @@ func (s *start) read() {
 
 // abort ends what was started and says why, with what the launcher itself wrote.
 func (s *start) abort(err error) error {
+	if s.ctx.Err() != nil && !errors.Is(err, context.Cause(s.ctx)) {
+		// Whatever went wrong, it was killed for this.
+		err = runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
+	}
 	f := runtime.AsFailure(err, runtime.Setup).At(runtime.StepStart)
 	if s.launcher.pid == 0 {
 		for _, o := range append(s.outputs[:], s.signals...) {
