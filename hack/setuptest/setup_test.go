@@ -83,6 +83,7 @@ func lines(errs, part string) []string {
 }
 
 func TestSetupNamesEachMissingPartOnceWithItsCure(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	out, errs, err := h.setup(t, "--", "bash", "-c", `echo "$SBX_TEST_DOCKER_MISSING|$SBX_TEST_BWRAP_MISSING|${SBX_TEST_DOCKER_HOST-unset}|$SBX_TEST_IMAGE"`)
 	if err != nil {
@@ -100,6 +101,7 @@ func TestSetupNamesEachMissingPartOnceWithItsCure(t *testing.T) {
 }
 
 func TestSetupPassesTheCommandsStatusOn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	_, errs, err := h.setup(t, "--", "bash", "-c", "exit 7")
 	exit, ok := err.(*exec.ExitError)
@@ -109,6 +111,7 @@ func TestSetupPassesTheCommandsStatusOn(t *testing.T) {
 }
 
 func TestSetupSaysWhyABackendThatIsThereDoesNotWork(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.add(t, "bwrap", "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
 	h.add(t, "podman", `[ "$1" != --version ] || { echo podman version 9; exit; }; echo 'Error: no runtime' >&2; exit 125`)
@@ -126,6 +129,7 @@ func TestSetupSaysWhyABackendThatIsThereDoesNotWork(t *testing.T) {
 }
 
 func TestSetupUsesAnEngineThatAnswers(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.add(t, "docker", `case "$*" in *version*) echo "Engine 99.9";; *inspect*) exit 1;; *import*) exec cat >/dev/null;; esac`)
 	out, errs, err := h.setup(t, "--", "bash", "-c", `echo "$SBX_TEST_DOCKER_HOST $DOCKER_HOST"`)
@@ -141,6 +145,7 @@ func TestSetupUsesAnEngineThatAnswers(t *testing.T) {
 }
 
 func TestSetupTakesPodmansAnswerForNoDockerEngine(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.add(t, "docker", `case "$*" in *version*) echo "Podman Engine 4.3.1";; esac`)
 	_, errs, err := h.setup(t)
@@ -154,6 +159,7 @@ func TestSetupTakesPodmansAnswerForNoDockerEngine(t *testing.T) {
 
 // A record whose pid now belongs to another process must not get that one killed.
 func TestStopLeavesAStrangerWithTheRecordedPidAlone(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	stranger := exec.Command("sleep", "60")
 	if err := stranger.Start(); err != nil {
@@ -184,6 +190,7 @@ func TestStopLeavesAStrangerWithTheRecordedPidAlone(t *testing.T) {
 
 // While a command runs, whoever else stops only leaves: the last one stops.
 func TestStopLeavesWhatAnotherRunStillUses(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	out, errs, err := h.setup(t, "--", "bash", "-c", `"$0" --stop 2>&1`, "../setup")
 	if err != nil {
