@@ -7,6 +7,7 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/strslice"
 	"github.com/docker/go-connections/nat"
+	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
@@ -23,6 +24,7 @@ type (
 	RestartPolicyMode = container.RestartPolicyMode
 	LogConfig         = container.LogConfig
 	HealthConfig      = container.HealthConfig
+	imageConfig       = dockerspec.DockerOCIImageConfig
 	NetworkMode       = container.NetworkMode
 	CgroupnsMode      = container.CgroupnsMode
 	CgroupSpec        = container.CgroupSpec

@@ -18,6 +18,8 @@ type attachment struct {
 	ended   chan struct{}
 	code    int64
 	waitErr error
+	// untold is true where the end is all that is told, and no status with it.
+	untold bool
 	// drained is closed when the output came to its end; streamErr is set before, nil for a clean end.
 	drained   chan struct{}
 	streamErr error

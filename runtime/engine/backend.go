@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"sync"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -83,7 +84,16 @@ func (b *Backend) link(e endpoint, lookup func(string) (string, bool)) (link, er
 	if l, ok := b.links[e.host]; ok {
 		return l, nil
 	}
-	l, err := newAPI(e, b.program(lookup), b.limit)
+	var l link
+	var err error
+	if b.def.Options.Via == ViaCLI {
+		l, err = newCLI(e, b.program(lookup), lookup, b.limit)
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, runtime.Fail(runtime.Unsupported, "the program %s is not on this host: %w", b.program(lookup), err).WithCure("install it, or drive the engine by its API")
+		}
+	} else {
+		l, err = newAPI(e, b.program(lookup), b.limit)
+	}
 	if err != nil {
 		return nil, runtime.Fail(runtime.Setup, "%w", err).WithCure("%s names this endpoint", e.from)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/sbxkit/sbxkit/internal/testhost"
 	"github.com/sbxkit/sbxkit/runtime"
 )
 
@@ -26,15 +26,15 @@ type underTest struct {
 
 // eachEngine runs f on each real engine hack/setup found; an absent one is a skip with its reason.
 func eachEngine(t *testing.T, f func(t *testing.T, e underTest)) {
-	for _, e := range []struct{ name, program, env string }{
-		{"Docker Engine", "docker", "SBX_TEST_DOCKER_HOST"},
-		{"Podman Engine", "podman", "SBX_TEST_PODMAN_HOST"},
+	for _, e := range []struct {
+		name, program string
+		find          func(testing.TB) (host, image string)
+	}{
+		{"Docker Engine", "docker", testhost.Docker},
+		{"Podman Engine", "podman", testhost.Podman},
 	} {
 		t.Run(e.program, func(t *testing.T) {
-			host, image := os.Getenv(e.env), os.Getenv("SBX_TEST_IMAGE")
-			if host == "" || image == "" {
-				t.Skipf("no %s to test on: %s or SBX_TEST_IMAGE is not set (hack/setup sets both); %s", e.name, e.env, os.Getenv("SBX_TEST_"+strings.ToUpper(e.program)+"_MISSING"))
-			}
+			host, image := e.find(t)
 			f(t, underTest{e.name, e.program, host, image})
 		})
 	}

@@ -32,7 +32,8 @@ func (r *resources) seed(ctx context.Context, s *runtime.Stage, as owner) (strin
 // giveVolume makes the workspace's volume the run's user's. A new volume belongs to root, and engines do not change the directory that an
 // archive is unpacked at, only what is in it (moby, pkg/archive: Unpack passes over "."). Docker unpacks at the root of a container
 // through its volumes, so that there the volume is an entry like all others; that takes a container whose root can be written to. Podman
-// does not go through, and gives a volume to the user of the container that first starts with it (measured).
+// does not go through, and gives a volume to the user of the container that first starts with it; but where the image has a directory at the
+// target, Podman gives the volume that one's owner and mode, whatever else was asked (measured, 4.3.1).
 func (r *resources) giveVolume(ctx context.Context, target string, as owner) (err error) {
 	name := r.token.Name + seedSuffix
 	gone, err := r.seeder(ctx, name, target)

@@ -58,10 +58,10 @@ func TestStagedThingsAreThereForTheRunsUserUnderAReadOnlyRoot(t *testing.T) {
 			t.Run("user "+string(user.Kind), func(t *testing.T) {
 				r := e.request("sh", runtime.ScriptTarget, "word")
 				r.Script = &runtime.StagedScript{Target: runtime.ScriptTarget, Word: 1, Text: []byte(
-					"echo \"script $1\"; cat /run/sbx/credentials/git; cat /workspace/a.txt; sh /workspace/sub/b.sh; cat /workspace/link; echo made > /workspace/out.txt; " +
-						"stat -c '%u:%g %a' /run/sbx/credentials/git /workspace/a.txt /workspace /run/sbx/script; touch /made 2>/dev/null || echo root is read-only")}
+					"echo \"script $1\"; cat /run/sbx/credentials/git; cat /tree/a.txt; sh /tree/sub/b.sh; cat /tree/link; echo made > /tree/out.txt; " +
+						"ls -ld /run/sbx/credentials/git /tree/a.txt /tree /run/sbx/script | while read mode links uid gid rest; do echo $uid:$gid $mode; done; touch /made 2>/dev/null || echo root is read-only")}
 				r.Credentials = []runtime.CredentialGrant{{Role: "git", File: "/run/sbx/credentials/git", Mode: 0o400, Value: []byte("token\n")}}
-				r.Workspace = &runtime.Workspace{Mode: runtime.WorkspaceCopy, Target: "/workspace"}
+				r.Workspace = &runtime.Workspace{Mode: runtime.WorkspaceCopy, Target: "/tree"}
 				r.Hardening.ReadOnlyRoot = true
 				r.Mounts = []runtime.Mount{{Kind: runtime.MountTmpfs, Target: "/run", Size: 1 << 20}}
 				r.User = user
@@ -73,13 +73,13 @@ func TestStagedThingsAreThereForTheRunsUserUnderAReadOnlyRoot(t *testing.T) {
 				if user.Kind != "" {
 					id = "1000:1000"
 				}
-				want := "script word\ntoken\nalpha\nbeta\nalpha\n" + id + " 400\n" + id + " 644\n" + id + " 755\n0:0 444\nroot is read-only\n"
+				want := "script word\ntoken\nalpha\nbeta\nalpha\n" + id + " -r--------\n" + id + " -rw-r--r--\n" + id + " drwxr-xr-x\n0:0 -r--r--r--\nroot is read-only\n"
 				if x.Code != 0 || l.out.String() != want {
 					t.Errorf("exit %+v\nstdout %q\n  want %q\nstderr %q", x, l.out.String(), want, l.err.String())
 				}
 
 				dir := t.TempDir()
-				m, err := l.res.Export(within(t), dir, &runtime.Artifacts{Paths: []string{"/workspace/out.txt", "/workspace/sub"}})
+				m, err := l.res.Export(within(t), dir, &runtime.Artifacts{Paths: []string{"/tree/out.txt", "/tree/sub"}})
 				if err != nil {
 					t.Fatal(err)
 				}

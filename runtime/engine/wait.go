@@ -56,7 +56,7 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.at.waitErr == nil && int64(state(i).ExitCode) != p.at.code {
+	if p.at.waitErr == nil && !p.at.untold && int64(state(i).ExitCode) != p.at.code {
 		return nil, runtime.Fail(runtime.Uncertain, "the engine told exit status %d and recorded %d", p.at.code, state(i).ExitCode)
 	}
 	exit.Observer = "engine wait and inspect"

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/system"
+)
+
+// greet asks the program who its engine is. Docker's program prints the engine's own GET /version under Server; Podman's, which needs no
+// engine beside itself, prints its version under Client alone, and with OsArch, which Docker's has not got. A program called docker that
+// answers as Podman is Podman.
+func (c *cli) greet(ctx context.Context) (*types.Version, string, error) {
+	out, err := c.call(ctx, c.limit.identify, nil, "version", "--format", "{{json .}}")
+	if err != nil {
+		return nil, "", fmt.Errorf("asking for the version: %w", err)
+	}
+	var sides struct{ Client, Server json.RawMessage }
+	if err := json.Unmarshal(out, &sides); err != nil {
+		return nil, "", fmt.Errorf("reading the program's version: %w", err)
+	}
+	for _, side := range []json.RawMessage{sides.Server, sides.Client} {
+		if len(side) == 0 || string(side) == "null" {
+			continue
+		}
+		var v types.Version
+		var podman struct{ Version, OsArch string }
+		if err := errors.Join(json.Unmarshal(side, &v), json.Unmarshal(side, &podman)); err != nil {
+			return nil, "", fmt.Errorf("reading the program's version: %w", err)
+		}
+		switch {
+		case len(v.Components) != 0:
+			return &v, v.APIVersion, nil
+		case podman.OsArch != "":
+			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: "Podman Engine", Version: podman.Version}}}, "", nil
+		}
+	}
+	return nil, "", errNoEngine
+}
+
+// errNoEngine is a program that works and has no engine behind it.
+var errNoEngine = errors.New("the program reaches no engine")
+
+// info gives what both programs print in ways of their own.
+func (c *cli) info(ctx context.Context) (*system.Info, error) {
+	out, err := c.call(ctx, c.limit.identify, nil, "info", "--format", "{{json .}}")
+	if err != nil {
+		return nil, fmt.Errorf("asking for the engine's information: %w", err)
+	}
+	var docker system.Info
+	var podman struct {
+		Host *struct {
+			CgroupVersion, CgroupManager, Hostname, Kernel, OS string
+			Security                                           struct{ Rootless, SeccompEnabled bool }
+		}
+	}
+	if err := json.Unmarshal(out, &podman); err != nil {
+		return nil, fmt.Errorf("reading the engine's information: %w", err)
+	}
+	if h := podman.Host; h != nil {
+		docker = system.Info{OSType: h.OS, Name: h.Hostname, KernelVersion: h.Kernel, CgroupVersion: map[string]string{"v1": "1", "v2": "2"}[h.CgroupVersion]}
+		if h.Security.Rootless {
+			docker.SecurityOptions = append(docker.SecurityOptions, "name=rootless")
+		}
+		if h.Security.SeccompEnabled {
+			docker.SecurityOptions = append(docker.SecurityOptions, "name=seccomp")
+		}
+		return &docker, nil
+	}
+	if err := json.Unmarshal(out, &docker); err != nil {
+		return nil, fmt.Errorf("reading the engine's information: %w", err)
+	}
+	return &docker, nil
+}

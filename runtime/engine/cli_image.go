@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docker/docker/api/types/image"
+)
+
+func (c *cli) image(ctx context.Context, ref string) (*image.InspectResponse, error) {
+	out, err := c.call(ctx, c.limit.look, nil, "image", "inspect", ref)
+	if err != nil {
+		// The one thing that inspecting an image of an engine that answers can fail of.
+		return nil, c.classify(ctx, err, func(context.Context) (bool, error) { return false, nil })
+	}
+	// Podman's differs in fields that are not used, some of other types.
+	var v struct {
+		ID, Os, Architecture, Variant string
+		RepoDigests                   []string
+		Config                        struct {
+			User, WorkingDir string
+			Env              []string
+			Healthcheck      *HealthConfig
+		}
+		// Podman has them beside Config.
+		Healthcheck *HealthConfig
+	}
+	if err := decodeFirst(out, &v); err != nil {
+		return nil, err
+	}
+	i := &image.InspectResponse{ID: v.ID, Os: v.Os, Architecture: v.Architecture, Variant: v.Variant, RepoDigests: v.RepoDigests}
+	i.Config = &imageConfig{}
+	i.Config.User, i.Config.WorkingDir, i.Config.Env, i.Config.Healthcheck = v.Config.User, v.Config.WorkingDir, v.Config.Env, v.Config.Healthcheck
+	if v.Healthcheck != nil {
+		i.Config.Healthcheck = v.Healthcheck
+	}
+	return i, nil
+}
+
+// pull is bounded by ctx alone.
+func (c *cli) pull(ctx context.Context, ref, platform string, progress func(string)) error {
+	words := []string{"pull"}
+	if platform != "" {
+		words = append(words, "--platform", platform)
+	}
+	cmd := c.client(ctx, append(words, ref)...)
+	says := capped{limit: maxSays}
+	cmd.Stderr = &says
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("pulling: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("pulling: %w", err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if progress != nil && strings.TrimSpace(lines.Text()) != "" {
+			progress(lines.Text())
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return c.classify(ctx, &cliError{words: []string{"pull", ref}, says: strings.TrimSpace(says.String()), err: err}, nil)
+	}
+	return lines.Err()
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	cerrdefs "github.com/containerd/errdefs"
+)
+
+// Volumes and networks go by the same subcommands under another word.
+
+func (c *cli) make(ctx context.Context, what, name string, labels map[string]string) error {
+	words := []string{what, "create"}
+	for _, l := range slices.Sorted(maps.Keys(labels)) {
+		words = append(words, "--label", l+"="+labels[l])
+	}
+	if _, err := c.call(ctx, c.limit.change, nil, append(words, name)...); err != nil {
+		return c.classify(ctx, err, nil)
+	}
+	return nil
+}
+
+func (c *cli) describe(ctx context.Context, what, name string) (found, error) {
+	out, err := c.call(ctx, c.limit.look, nil, what, "inspect", name)
+	if err != nil {
+		return found{}, c.classify(ctx, err, func(context.Context) (bool, error) { return false, nil })
+	}
+	var list []struct {
+		Name   string
+		Labels map[string]string
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		return found{}, fmt.Errorf("reading the program's answer: %w", err)
+	}
+	if len(list) == 0 {
+		return found{}, fmt.Errorf("the %s %s: %w", what, name, cerrdefs.ErrNotFound)
+	}
+	return found{name: list[0].Name, labels: list[0].Labels}, nil
+}
+
+func (c *cli) drop(ctx context.Context, what, name string) error {
+	if _, err := c.describe(ctx, what, name); cerrdefs.IsNotFound(err) {
+		return err
+	}
+	if _, err := c.call(ctx, c.limit.change, nil, what, "rm", name); err != nil {
+		return c.classify(ctx, err, func(ctx context.Context) (bool, error) {
+			_, err := c.describe(ctx, what, name)
+			return !cerrdefs.IsNotFound(err), nil
+		})
+	}
+	return nil
+}
+
+func (c *cli) labelled(ctx context.Context, what, label string) ([]found, error) {
+	return c.list(ctx, []string{what, "ls", "--quiet", "--filter", "label=" + label}, func(ctx context.Context, name string) (found, error) {
+		return c.describe(ctx, what, name)
+	})
+}
+
+func (c *cli) createVolume(ctx context.Context, name string, labels map[string]string) error {
+	return c.make(ctx, "volume", name, labels)
+}
+
+func (c *cli) removeVolume(ctx context.Context, name string) error {
+	return c.drop(ctx, "volume", name)
+}
+
+func (c *cli) findVolumes(ctx context.Context, label string) ([]found, error) {
+	return c.labelled(ctx, "volume", label)
+}
+
+func (c *cli) createNetwork(ctx context.Context, name string, labels map[string]string) error {
+	return c.make(ctx, "network", name, labels)
+}
+
+func (c *cli) removeNetwork(ctx context.Context, name string) error {
+	return c.drop(ctx, "network", name)
+}
+
+func (c *cli) findNetworks(ctx context.Context, label string) ([]found, error) {
+	return c.labelled(ctx, "network", label)
+}
