@@ -41,6 +41,9 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	if err := stageable(&r); err != nil {
 		return nil, err
 	}
+	if err := carried(&r, in.Identity); err != nil {
+		return nil, err
+	}
 	words := append([]runtime.Word{{Text: b.def.Program, Spec: b.def.Description.Spec}}, b.def.Explain(&r)...)
 	p := runtime.NewPlan(b.def.Description.Name, &r, append([]string{b.def.Program}, b.def.Argv(&r)...), words)
 	p.Identity, p.Image = in.Identity, in.Image
