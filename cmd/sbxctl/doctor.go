@@ -21,14 +21,18 @@ type diagnosis struct {
 	Works    bool          `json:"works"`
 	Identity *sbx.Identity `json:"identity,omitempty"`
 	Failure  *sbx.Failure  `json:"failure,omitempty"`
+	// Guarantees are what a real minimal run under the backend's own policy was promised and what was measured of it.
+	Guarantees []sbx.Guarantee `json:"guarantees,omitempty"`
+	// Unmeasured says why there are none.
+	Unmeasured *sbx.Failure `json:"unmeasured,omitempty"`
 }
 
 func doctorCommand(s streams) *cobra.Command {
-	var only string
+	var only, image string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "doctor [--backend NAME] [--json]",
-		Short: "Probe the backends by a real launch and say what would mend those that fail",
+		Use:   "doctor [--backend NAME] [--image REF] [--json]",
+		Short: "Probe the backends by a real launch, measure what they promise, and say what would mend those that fail",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			names := backendNames()
@@ -41,7 +45,7 @@ func doctorCommand(s streams) *cobra.Command {
 			}
 			var rows []diagnosis
 			for _, name := range names {
-				rows = append(rows, diagnose(c.Context(), name))
+				rows = append(rows, diagnose(c.Context(), name, image))
 			}
 			if err := printDiagnoses(s, rows, asJSON); err != nil {
 				return err
@@ -53,11 +57,12 @@ func doctorCommand(s streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&only, "backend", "", "probe this one alone; exit 125 where it fails")
+	c.Flags().StringVar(&image, "image", "", "image with a /bin/sleep in which an engine's guarantees are measured, `REF`")
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }
 
-func diagnose(ctx context.Context, name string) diagnosis {
+func diagnose(ctx context.Context, name, image string) diagnosis {
 	d := diagnosis{Backend: name}
 	b, err := newBackend(name)
 	if err != nil {
@@ -72,9 +77,23 @@ func diagnose(ctx context.Context, name string) diagnosis {
 	defer box.Close()
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	d.Identity, err = box.Probe(ctx)
-	d.Works = err == nil
-	d.Failure = sbx.AsFailure(err, sbx.Setup)
+	if d.Identity, err = box.Probe(ctx); err != nil {
+		d.Failure = sbx.AsFailure(err, sbx.Setup)
+		return d
+	}
+	d.Works = true
+	// An engine's command is measured while it runs, so one that ends at once would not be seen.
+	l := sbx.Launch{Argv: []string{"/bin/sleep", "30"}}
+	if b.Describe().Kind == "engine" {
+		l.Image.Ref = image
+	}
+	run, err := box.Launch(ctx, l)
+	if err != nil {
+		d.Unmeasured = sbx.AsFailure(err, sbx.Setup)
+		return d
+	}
+	d.Guarantees = run.Facts().Guarantees
+	d.Unmeasured = sbx.AsFailure(run.Kill(ctx), sbx.Uncertain)
 	return d
 }
 
@@ -99,6 +118,36 @@ func printDiagnoses(s streams, rows []diagnosis, asJSON bool) error {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s; %s\n", d.Backend, d.Failure.Kind, d.Failure.Message, dash(d.Failure.Cure))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, d := range rows {
+		if err := printGuarantees(s, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printGuarantees prints what a run of a backend was promised, what was measured, when and by what.
+func printGuarantees(s streams, d diagnosis) error {
+	if !d.Works {
+		return nil
+	}
+	fmt.Fprintf(s.out, "\n%s guarantees:\n", d.Backend)
+	if d.Unmeasured != nil {
+		fmt.Fprintf(s.out, "  not measured: %v\n", d.Unmeasured)
+		return nil
+	}
+	t := tabwriter.NewWriter(s.out, 2, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "  NAME\tCLAIMED\tMEASURED\tWHEN\tEVIDENCE")
+	for _, g := range d.Guarantees {
+		need := ""
+		if g.Required {
+			need = " (required)"
+		}
+		fmt.Fprintf(t, "  %s%s\t%s\t%s\t%s\t%s\n", g.Name, need, g.Claimed, g.Measured, dash(g.When), dash(g.Evidence))
 	}
 	return t.Flush()
 }
