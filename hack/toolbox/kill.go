@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -44,7 +43,7 @@ func parseKill(words []string) (signal syscall.Signal, pids []string, err error)
 		words = words[1:]
 	}
 	if err == nil && len(words) == 0 {
-		err = errors.New("usage: kill [-SIGNAL] PID...")
+		err = usageError("usage: kill [-SIGNAL] PID...")
 	}
 	return signal, words, err
 }

@@ -78,7 +78,7 @@ func TestProbeFdsShowsInheritedDescriptorsOnly(t *testing.T) {
 }
 
 func TestProbeLimitsShowsTheLimitBeforeTheRuntimeRaisesIt(t *testing.T) {
-	cmd := program(t, t.TempDir(), "sh", "-c", "ulimit -S -n 77; exec sbx-probe limits")
+	cmd := program(t, t.TempDir(), "sh", "-c", "ulimit -S -n 77; exec sbx-probe limits") //sbx:allow rawshell the shell is what is tested
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func runScripts(t *testing.T, scripts []script) {
 	for _, tt := range scripts {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := program(t, t.TempDir(), "sh", "-c", tt.commands)
+			cmd := program(t, t.TempDir(), "sh", "-c", tt.commands) //sbx:allow rawshell the shell is what is tested
 			var out, errs bytes.Buffer
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(tt.stdin), &out, &errs
 			if got := status(t, cmd.Run()); got != tt.status {
@@ -215,7 +215,7 @@ func TestShellCommandLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cmd := program(t, dir, "sh", tt.args...)
+			cmd := program(t, dir, "sh", tt.args...) //sbx:allow rawshell the shell is what is tested
 			out, err := cmd.Output()
 			if got := status(t, err); got != tt.status {
 				t.Errorf("status %d, want %d", got, tt.status)
