@@ -32,7 +32,7 @@ generate: ## generate everything that is generated
 	go generate ./...
 
 plans: ## pin the plans of the generated backends anew; what changed is to be reviewed
-	go test ./generated/... -run TestPlans -update
+	go test ./generated/... ./examples/judge -run TestPlans -update
 
 lint: ## formatting, vet, staticcheck, our own rules, drift of generated files, other platforms
 	hack/lint
