@@ -30,7 +30,7 @@ var rooms = []struct {
 	{"runtime/mounts", []string{"runtime"}, nil},
 	{"runtime/mounts/...", []string{"runtime", "runtime/mounts"}, nil},
 	{"runtime/attest", []string{"runtime"}, []string{"golang.org/x/sys", "github.com/prometheus/procfs", "github.com/moby/sys/mountinfo"}},
-	{"runtime/cgroup", []string{"runtime"}, []string{"golang.org/x/sys", "github.com/containerd/cgroups", "github.com/opencontainers/runtime-spec"}},
+	{"runtime/cgroup", []string{"runtime"}, []string{"golang.org/x/sys", "github.com/moby/sys/mountinfo", "github.com/containerd/cgroups", "github.com/opencontainers/runtime-spec"}},
 	{"runtime/stage", []string{"runtime"}, []string{"golang.org/x/sys"}},
 	{"runtime/process", []string{"runtime", "runtime/mounts", "runtime/attest", "runtime/cgroup", "runtime/stage"}, []string{"golang.org/x/sys", "github.com/prometheus/procfs", "github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf", "github.com/creack/pty"}},
 	{"runtime/process/...", []string{"runtime", "runtime/process/..."}, []string{"golang.org/x/sys", "github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf"}},
@@ -137,7 +137,7 @@ func TestEveryRoomImportsOnlyWhatItMay(t *testing.T) {
 
 func TestABwrapExecutorDoesNotPullInTheEngineClient(t *testing.T) {
 	for _, p := range list(t, "-deps", module+"/generated/bwrap") {
-		if strings.HasPrefix(p.ImportPath, "github.com/docker/") {
+		if strings.HasPrefix(p.ImportPath, "github.com/docker/docker") {
 			t.Errorf("generated/bwrap pulls in %s", p.ImportPath)
 		}
 	}
