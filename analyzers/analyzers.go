@@ -6,6 +6,7 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/allow"
 	"github.com/sbxkit/sbxkit/analyzers/backendexec"
 	"github.com/sbxkit/sbxkit/analyzers/backendimport"
+	"github.com/sbxkit/sbxkit/analyzers/groupkill"
 	"github.com/sbxkit/sbxkit/analyzers/rawshell"
 	"golang.org/x/tools/go/analysis"
 )
@@ -14,6 +15,7 @@ import (
 var rules = []*analysis.Analyzer{
 	backendexec.Analyzer,
 	backendimport.Analyzer,
+	groupkill.Analyzer,
 	rawshell.Analyzer,
 }
 

@@ -53,6 +53,7 @@ type Result struct {
 	globals    map[*ssa.Global][]ssa.Instruction
 	fields     map[*types.Var][]*ssa.Store
 	closures   map[*ssa.Function][]*ssa.MakeClosure // where literals are made
+	commands   map[*types.Var][]*ssa.UnOp           // loads of fields that hold a command
 	fieldMemo  map[*types.Var]Value
 	objects    map[string]*types.Func
 	sums       map[*ssa.Function]*Summary
@@ -145,6 +146,7 @@ func (r *Result) collectStores() {
 	r.globals = make(map[*ssa.Global][]ssa.Instruction)
 	r.fields = make(map[*types.Var][]*ssa.Store)
 	r.closures = make(map[*ssa.Function][]*ssa.MakeClosure)
+	r.commands = make(map[*types.Var][]*ssa.UnOp)
 	var ops [8]*ssa.Value
 	for _, fn := range r.Funcs {
 		for _, b := range fn.Blocks {
@@ -152,6 +154,12 @@ func (r *Result) collectStores() {
 				if store, fa, _ := fieldStore(instr); store != nil {
 					f := structOf(fa.X.Type()).Field(fa.Field).Origin()
 					r.fields[f] = append(r.fields[f], store)
+				}
+				if load, ok := instr.(*ssa.UnOp); ok && isCommand(load.Type()) {
+					if fa, ok := load.X.(*ssa.FieldAddr); ok {
+						f := structOf(fa.X.Type()).Field(fa.Field).Origin()
+						r.commands[f] = append(r.commands[f], load)
+					}
 				}
 				for _, op := range instr.Operands(ops[:0]) {
 					switch v := (*op).(type) {
@@ -216,7 +224,7 @@ func (r *Result) FieldStores(f *types.Var) Value {
 	if f.Pkg() != nil && f.Pkg() != r.pass.Pkg && r.pass.ImportObjectFact(f, &fact) {
 		out = append(out, fact.Value)
 	}
-	v := join(out...)
+	v := r.fieldCommand(f, join(out...))
 	v = mapAlts(v, func(a Alt) (Value, bool) {
 		if a.Kind == loop {
 			return unknown(), true

@@ -342,6 +342,9 @@ func alongPath(v Value, path []string) Value {
 		switch {
 		case step[0] == '.':
 			v = v.Field(step[1:])
+			if step == ".SysProcAttr" {
+				v = orNil(v)
+			}
 		case step == "[]":
 			v = v.Element()
 		case strings.HasSuffix(step, ":]"):

@@ -18,6 +18,7 @@ var marks = [][]byte{
 	[]byte(`os.Stdin`),
 	[]byte(`NewFile`),
 	[]byte(`os.Environ`),
+	[]byte(`FindProcess`),
 }
 
 // markedPrograms are the programs whose mere name in a constant makes a package interesting.

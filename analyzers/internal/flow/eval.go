@@ -54,6 +54,9 @@ func (r *Result) eval(v ssa.Value) Value {
 	val := r.base(v)
 	if hasStorage(v.Type()) {
 		val = r.storage(v, val)
+		if _, ok := v.(*ssa.UnOp); ok && isCommand(v.Type()) {
+			val = r.commandStorage(v, val)
+		}
 	}
 	delete(r.active, v)
 	val = bound(unloop(val, int64(n)))
@@ -302,7 +305,14 @@ func (r *Result) base(v ssa.Value) Value {
 			}
 			return listOf(spliceOf(manyOf(nil)))
 		case *types.Struct:
+			if r.decoded(v) {
+				return Value{{Kind: Struct, Text: typeName(v.Type()), Base: []Value{{{Kind: Tag, Text: Read}}}}}
+			}
 			return Value{{Kind: Struct, Text: typeName(v.Type())}}
+		case *types.Basic:
+			if t.Info()&types.IsInteger != 0 && r.decoded(v) {
+				return Value{{Kind: Tag, Text: Read}}
+			}
 		}
 		return nil
 	case *ssa.Global:
@@ -329,10 +339,7 @@ func (r *Result) base(v ssa.Value) Value {
 			return r.load(v.X)
 		}
 		if v.Op == token.SUB {
-			x := r.eval(v.X)
-			if len(x) == 1 && x[0].Kind == Int {
-				return Value{{Kind: Int, N: -x[0].N}}
-			}
+			return negated(r.eval(v.X))
 		}
 		if v.Op == token.ARROW {
 			return r.received(v.X)
@@ -342,6 +349,9 @@ func (r *Result) base(v ssa.Value) Value {
 			if b, ok := v.Type().Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
 				return concat(r.eval(v.X), r.eval(v.Y))
 			}
+		}
+		if v.Op == token.SUB || v.Op == token.MUL {
+			return r.arithmetic(v)
 		}
 	case *ssa.ChangeType:
 		return r.eval(v.X)
@@ -424,7 +434,7 @@ func zero(t types.Type) Value {
 		if u.Info()&types.IsString != 0 {
 			return str("", token.NoPos)
 		}
-		if u.Info()&(types.IsInteger|types.IsBoolean) != 0 {
+		if u.Info()&types.IsBoolean != 0 {
 			return Value{{Kind: Int}}
 		}
 	case *types.Pointer, *types.Slice, *types.Map, *types.Signature, *types.Interface, *types.Chan:
@@ -509,6 +519,9 @@ func (r *Result) field(x ssa.Value, i int) Value {
 		return unknown()
 	}
 	f := st.Field(i)
+	if v, ok := r.processField(x, f); ok {
+		return v
+	}
 	v := r.eval(x).Field(f.Name())
 	if v.Has(Unknown) {
 		v = join(v, r.FieldStores(f))
@@ -621,7 +634,11 @@ func (r *Result) received(c ssa.Value) Value {
 // storage joins to val, which v was born with, what the package stores through it.
 func (r *Result) storage(v ssa.Value, val Value) Value {
 	refs := r.referrers(v)
+	command := isCommand(v.Type())
 	for _, ref := range refs {
+		if command {
+			val = r.attributeStorage(v, ref, val)
+		}
 		switch ref := ref.(type) {
 		case *ssa.Store:
 			if ref.Addr == v {
@@ -654,6 +671,9 @@ func (r *Result) storage(v ssa.Value, val Value) Value {
 			val = r.mapUpdate(val, ref)
 		case *ssa.UnOp:
 			// A map or slice read back from the variable and written to.
+			if ref.Op == token.MUL && ref.X == v && isCommand(ref.Type()) {
+				val = r.storage(ref, val)
+			}
 			if ref.Op == token.MUL && ref.X == v && !r.isActive(ref) {
 				switch ref.Type().Underlying().(type) {
 				case *types.Map, *types.Slice:

@@ -270,11 +270,13 @@ func (r *Result) exportable(fn *ssa.Function) *Summary {
 	}
 	results := fn.Signature.Results()
 	for i := range results.Len() {
-		if t := results.At(i).Type(); !carries(t) && !r.returnsStarter(t) {
+		t := results.At(i).Type()
+		process := identifies(t)
+		if !carries(t) && !r.returnsStarter(t) && !process {
 			continue
 		}
 		v, ok := r.results(fn, i)
-		if !ok || !r.interesting(v) {
+		if !ok || process && !namesProcess(v) || !process && !r.interesting(v) {
 			continue
 		}
 		for len(sum.Returns) <= i {

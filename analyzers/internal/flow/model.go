@@ -57,6 +57,9 @@ func (r *Result) model(name string, call *ssa.Call, i int) (Value, bool) {
 	}
 	if start, ok := exectable.Starts[name]; ok {
 		if !exectable.Makers[name] {
+			if v, ok := r.pidModel(name, call, i); ok {
+				return v, true
+			}
 			return unknown(), true
 		}
 		path := r.eval(args[start.Path])
@@ -65,6 +68,9 @@ func (r *Result) model(name string, call *ssa.Call, i int) (Value, bool) {
 			Names: []string{"Path", "Args", "Env"},
 			Elems: []Value{path, listOf(path, spliceOf(r.eval(args[start.Args]))), {{Kind: Nil}}},
 		}}, true
+	}
+	if v, ok := r.pidModel(name, call, i); ok {
+		return v, true
 	}
 	switch name {
 	case "os.Getenv", "os.LookupEnv":

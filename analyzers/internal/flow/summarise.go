@@ -173,9 +173,9 @@ func (r *Result) carried(call *ssa.CallCommon) []Value {
 	any := false
 	for i, a := range call.Args {
 		out[i] = unknown()
-		if t := a.Type(); carries(t) || typeName(t) == exectable.Cmd || r.Directives.Type(t).Launch {
+		if t := a.Type(); carries(t) || identifies(t) || typeName(t) == exectable.Cmd || r.Directives.Type(t).Launch {
 			out[i] = r.Value(a)
-			any = any || out[i].Open() || r.interesting(out[i])
+			any = any || out[i].Open() || r.interesting(out[i]) || namesProcess(out[i]) || identifies(t) && groupNumber(out[i])
 		}
 	}
 	if !any {
@@ -235,6 +235,9 @@ func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, ad
 		}
 		if direct, ok := r.directSink(f, vals[1:]); ok {
 			add(&Use{Sink: direct, Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
+		}
+		if killers[f.Name] {
+			add(&Use{Sink: r.processSink(f.Name, vals[1:]), Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
 		}
 		if inner := r.summaryOf(f, fn); inner != nil {
 			r.inherit(fn, instr, f, inner, vals[1:], add, literal, depth+1)
@@ -422,7 +425,11 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 		found := false
 		for f := range st.Fields() {
 			if f.Name() == step[1:] {
-				field, t, last, found = f, f.Type(), i, true
+				// What a command is started with belongs to that command, not to all the package has.
+				if f.Name() != "SysProcAttr" {
+					field, last = f, i
+				}
+				t, found = f.Type(), true
 			}
 		}
 		if !found {

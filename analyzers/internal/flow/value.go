@@ -255,6 +255,11 @@ func (v Value) Field(name string) Value {
 		case Param:
 			out = append(out, a.follow("."+name))
 		case Nil:
+		case Tag:
+			if a.Text != Read {
+				a = Alt{Kind: Unknown}
+			}
+			out = append(out, Value{a}) // what is part of a record came with it
 		default:
 			out = append(out, unknown())
 		}
