@@ -37,9 +37,12 @@ packages_set_up() {
 	else
 		say packages "installing ${wanted[*]}"
 		packages_install "$log" "${wanted[@]}" ||
-			missing packages "apt-get failed ($(last_words "$log")): ${wanted[*]}" "$cure"
+			missing packages "apt-get failed ($(packages_fault "$log")): ${wanted[*]}" "$cure"
 	fi
 }
+
+# packages_fault LOG: what apt-get said was wrong.
+packages_fault() { grep '^E: ' "$1" | tail -n 1 | cut -c 4-300 || last_words "$1"; }
 
 # packages_install LOG PACKAGE...: all at once, or else each that can be had.
 packages_install() {
