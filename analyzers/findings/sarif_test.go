@@ -122,7 +122,9 @@ func TestSARIFSaysWhereAndWhy(t *testing.T) {
 	var log struct {
 		Runs []struct {
 			Tool struct {
-				Driver struct{ Rules []struct{ ID, HelpURI string } }
+				Driver struct {
+					Rules []struct{ ID, HelpURI string }
+				}
 			}
 			Results []struct {
 				RuleID    string

@@ -55,7 +55,9 @@ type Error struct {
 	Message      string
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
+}
 
 // Find returns the path of the policy in force for a directory: that beside the nearest go.mod above it, else that beside the nearest
 // go.work, else "".
