@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -25,9 +26,10 @@ type cli struct {
 	// program is the resolved path; flags go before every subcommand.
 	program string
 	flags   []string
-	podman  bool
 	env     []string
 	limit   deadlines
+	// podman is set where the program said that it is Podman's.
+	podman atomic.Bool
 }
 
 var _ link = (*cli)(nil)
@@ -113,8 +115,8 @@ func (e *cliError) Error() string {
 	if len(e.words) > 1 && !strings.HasPrefix(e.words[1], "-") {
 		s += " " + e.words[1]
 	}
-	if e.says != "" {
-		return s + ": " + e.says
+	if says := strings.Join(strings.FieldsFunc(e.says, func(r rune) bool { return r == '\n' || r == '\r' }), "; "); says != "" {
+		return s + ": " + says
 	}
 	return s + ": " + e.err.Error()
 }
@@ -129,9 +131,15 @@ const (
 
 // call runs one short subcommand to its end and gives its output.
 func (c *cli) call(ctx context.Context, d time.Duration, in io.Reader, words ...string) ([]byte, error) {
+	return c.callWith(ctx, d, nil, in, words...)
+}
+
+// callWith is call with more variables in the program's environment.
+func (c *cli) callWith(ctx context.Context, d time.Duration, env []string, in io.Reader, words ...string) ([]byte, error) {
 	ctx, cancel := bounded(ctx, d, c.name(words))
 	defer cancel()
 	cmd := c.client(ctx, words...)
+	cmd.Env = slices.Concat(cmd.Env, env)
 	var out, says capped
 	out.limit, says.limit = maxOutput, maxSays
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &says

@@ -13,7 +13,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 )
 
-// stat reads the first entry of the archive of a path, and leaves the rest.
+// stat reads the first entry of the archive of a path, and leaves the rest. Podman's program follows a symbolic link at the path itself, so
+// that none is ever seen there.
 func (c *cli) stat(ctx context.Context, name, file string) (*container.PathStat, error) {
 	ctx, cancel := bounded(ctx, c.limit.look, "cp")
 	defer cancel()
@@ -32,7 +33,7 @@ func (c *cli) stat(ctx context.Context, name, file string) (*container.PathStat,
 
 func (c *cli) upload(ctx context.Context, name, dir string, archive io.Reader) error {
 	words := []string{"cp", "-", name + ":" + dir}
-	if c.podman {
+	if c.podman.Load() {
 		// Podman's program gives what it copies to the container's user unless told otherwise.
 		words = []string{"cp", "--archive=false", "-", name + ":" + dir}
 	}

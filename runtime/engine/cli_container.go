@@ -24,9 +24,7 @@ func (c *cli) create(ctx context.Context, r *CreateRequest, argv []string) ([]st
 	} else {
 		words = requestWords(r)
 	}
-	cmd := *c
-	cmd.env = append(slices.Clone(c.env), r.Config.Env...)
-	_, err := cmd.call(ctx, c.limit.change, nil, words...)
+	_, err := c.callWith(ctx, c.limit.change, r.Config.Env, nil, words...)
 	if err != nil {
 		return nil, c.classify(ctx, err, nil)
 	}

@@ -35,6 +35,7 @@ func (c *cli) greet(ctx context.Context) (*types.Version, string, error) {
 		case len(v.Components) != 0:
 			return &v, v.APIVersion, nil
 		case podman.OsArch != "":
+			c.podman.Store(true)
 			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: "Podman Engine", Version: podman.Version}}}, "", nil
 		}
 	}

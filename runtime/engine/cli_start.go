@@ -20,7 +20,7 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	if s.terminal {
 		return nil, &startError{"attach", fmt.Errorf("a terminal by the command line program: %w", errors.ErrUnsupported)}
 	}
-	words := []string{"start", "--attach", "--sig-proxy=false"}
+	words := []string{"start", "--attach"}
 	if s.stdin {
 		words = append(words, "--interactive")
 	}
@@ -35,7 +35,7 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	}
 	at := &attachment{ended: make(chan struct{}), drained: make(chan struct{}), conn: p, untold: true}
 	if s.stdin {
-		at.stdin = p.in
+		at.stdin = &clientStdin{p.in}
 	}
 	at.release = func() {
 		leave()
@@ -137,6 +137,17 @@ func newClientPipes(cmd *exec.Cmd, stdin bool) (_ *clientPipes, err error) {
 	p.child = append(p.child, child)
 	cmd.Stderr = child
 	return p, nil
+}
+
+// clientStdin is the writing end of a client's stdin.
+type clientStdin struct{ *os.File }
+
+// Close ends the input. Idempotent.
+func (s *clientStdin) Close() error {
+	if err := s.File.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // handed closes the child's ends once the child has them.

@@ -33,7 +33,15 @@ type tlsFiles struct {
 // local reports whether the endpoint is a socket of this host. What stands behind a local socket can still be elsewhere (a virtual
 // machine, a forwarded socket): only the probe can tell.
 func (e endpoint) local() bool {
-	return strings.HasPrefix(e.host, "unix://") || strings.HasPrefix(e.host, "npipe://")
+	return e.host == "" || strings.HasPrefix(e.host, "unix://") || strings.HasPrefix(e.host, "npipe://")
+}
+
+// String names the endpoint for a person.
+func (e endpoint) String() string {
+	if e.host == "" {
+		return e.from
+	}
+	return e.host + " (" + e.from + ")"
 }
 
 // resolve finds the engine's endpoint: the caller's option, the variables of the definition, the current context, then the first default
@@ -42,6 +50,10 @@ func (b *Backend) resolve(lookup func(string) (string, bool)) (endpoint, error) 
 	e, err := b.named(lookup)
 	if err != nil {
 		return endpoint{}, err
+	}
+	if e.host == "" && b.def.Options.Via == ViaCLI {
+		// The program knows its own default.
+		return endpoint{from: "a default of the program"}, nil
 	}
 	if e.host == "" {
 		return b.defaultSocket(lookup)

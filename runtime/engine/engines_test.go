@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,12 +17,13 @@ import (
 	"github.com/sbxkit/sbxkit/runtime"
 )
 
-// underTest is a real engine the tests run on.
+// underTest is a real engine the tests run on, and the way it is driven.
 type underTest struct {
 	name     string // Docker Engine, Podman Engine
 	program  string
 	endpoint string
 	image    string
+	via      Via
 }
 
 // eachEngine runs f on each real engine hack/setup found; an absent one is a skip with its reason.
@@ -35,9 +37,21 @@ func eachEngine(t *testing.T, f func(t *testing.T, e underTest)) {
 	} {
 		t.Run(e.program, func(t *testing.T) {
 			host, image := e.find(t)
-			f(t, underTest{e.name, e.program, host, image})
+			f(t, underTest{e.name, e.program, host, image, ViaAPI})
 		})
 	}
+}
+
+// eachDriver runs f on each real engine by its API and by its command line program.
+func eachDriver(t *testing.T, f func(t *testing.T, e underTest)) {
+	eachEngine(t, func(t *testing.T, e underTest) {
+		for _, via := range []Via{ViaAPI, ViaCLI} {
+			t.Run(string(via), func(t *testing.T) {
+				e.via = via
+				f(t, e)
+			})
+		}
+	})
 }
 
 // definition is a hand-written stand-in for a generated backend.
@@ -52,10 +66,10 @@ func (e underTest) definition() Definition {
 				{Name: "limits.processes", How: runtime.HowSpelled},
 			},
 		},
-		Argv:    func(*runtime.Request) []string { return []string{"run"} },
+		Argv:    argvByHand,
 		Explain: func(*runtime.Request) []runtime.Word { return []runtime.Word{{Text: "run", Spec: "test.yaml:1"}} },
 		Create:  createByHand, Engines: []string{e.name}, EndpointEnv: []string{"DOCKER_HOST"}, Contexts: true, Program: e.program,
-		Probe: []string{"true"}, Options: Options{Endpoint: e.endpoint},
+		Probe: []string{"true"}, Options: Options{Endpoint: e.endpoint, Via: e.via},
 	}
 }
 
@@ -104,6 +118,37 @@ func createByHand(r *runtime.Request) *CreateRequest {
 		}
 	}
 	return c
+}
+
+// argvByHand gives the words for createByHand's container.
+func argvByHand(r *runtime.Request) []string {
+	c := createByHand(r)
+	c.Name = r.Run.Name()
+	words := []string{"run"}
+	flag := func(name, value string) {
+		if value != "" {
+			words = append(words, name, value)
+		}
+	}
+	flag("--user", c.Config.User)
+	flag("--workdir", c.Config.WorkingDir)
+	flag("--hostname", c.Config.Hostname)
+	for _, v := range r.Env {
+		flag("--env", v.Name)
+	}
+	if r.Stdin != runtime.StdinNone {
+		words = append(words, "--interactive")
+	}
+	if r.Hardening.Init {
+		words = append(words, "--init")
+	}
+	for _, m := range r.Mounts {
+		if m.Kind == runtime.MountTmpfs {
+			flag("--tmpfs", fmt.Sprintf("%s:size=%d", m.Target, m.Size))
+		}
+	}
+	c.HostConfig.Mounts = slices.DeleteFunc(c.HostConfig.Mounts, func(m Mount) bool { return m.Type == MountTypeTmpfs })
+	return append(words, requestWords(c)[1:]...)
 }
 
 func (e underTest) backend(t *testing.T, change ...func(*Definition)) *Backend {

@@ -80,20 +80,19 @@ func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*sy
 func (b *Backend) unreached(ctx context.Context, e endpoint, err error) *runtime.Failure {
 	name := strings.Join(b.def.Engines, " or ")
 	var f *runtime.Failure
+	var program *cliError
 	switch {
 	case answered(err):
-		f = runtime.Fail(runtime.Setup, "the engine at %s (%s) answered with an error: %w", e.host, e.from, err).
-			WithCure("see the engine's own log")
+		f = runtime.Fail(runtime.Setup, "the engine at %s answered with an error: %w", e, err).WithCure("see the engine's own log")
 	case errors.Is(err, fs.ErrPermission):
-		f = runtime.Fail(runtime.Unsupported, "no permission to use the engine at %s (%s): %w", e.host, e.from, err).
+		f = runtime.Fail(runtime.Unsupported, "no permission to use the engine at %s: %w", e, err).
 			WithCure("run as a user who may, or use a rootless engine; membership in a group that may is as good as root")
 	case ctx.Err() != nil:
-		f = runtime.Fail(runtime.Setup, "the engine at %s (%s) was not asked to the end: %w", e.host, e.from, context.Cause(ctx))
-	case refused(err):
-		f = runtime.Fail(runtime.Unsupported, "no engine answers at %s (%s): %w", e.host, e.from, err).WithCure("start %s, or name another endpoint", name)
+		f = runtime.Fail(runtime.Setup, "the engine at %s was not asked to the end: %w", e, context.Cause(ctx)).WithCure("allow the probe more time")
+	case refused(err), errors.Is(err, errNoEngine), errors.As(err, &program):
+		f = runtime.Fail(runtime.Unsupported, "no engine answers at %s: %w", e, err).WithCure("start %s, or name another endpoint", name)
 	default:
-		f = runtime.Fail(runtime.Setup, "what answers at %s (%s) is no engine, or one that hangs: %w", e.host, e.from, err).
-			WithCure("restart %s, or name another endpoint", name)
+		f = runtime.Fail(runtime.Setup, "what answers at %s is no engine, or one that hangs: %w", e, err).WithCure("restart %s, or name another endpoint", name)
 	}
 	return f.At(runtime.StepProbe)
 }
