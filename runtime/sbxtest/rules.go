@@ -1,0 +1,59 @@
+package sbxtest
+
+// The rules as they are written in the design.
+var (
+	rulePure         = rule{"Plan is pure: no I/O beyond what it is given; what the dry run prints and what runs are the same value", "LIFECYCLE, the steps"}
+	ruleDigest       = rule{"Both paths produce the same plan digest", "LIFECYCLE, Executors"}
+	ruleNothingLost  = rule{"The vocabulary is complete from the start, so that nothing is dropped in silence", "LAUNCH"}
+	ruleRefuseEarly  = rule{"Steps 1 to 3 may refuse before anything is charged", "LIFECYCLE, the steps"}
+	ruleTyped        = rule{"Unsupported, Denied, Setup, Command, Uncertain: each says its step, backend and whether the launch was charged", "LIFECYCLE, Failures"}
+	ruleProbe        = rule{"Probe proves capability with a real minimal launch, reports identity, leaves nothing behind", "LIFECYCLE, the steps"}
+	ruleNineSteps    = rule{"One driver walks every launch of every backend through the same nine steps", "LIFECYCLE"}
+	ruleTokenFirst   = rule{"The kill token exists and is journalled before the resource does", "LIFECYCLE, the steps"}
+	ruleCharge       = rule{"The executor's own callback, called once, exactly here; it may refuse (Denied)", "LIFECYCLE, the steps"}
+	ruleNeverSuccess = rule{"A backend error never becomes success", "LIFECYCLE, Failures"}
+	ruleWitness      = rule{"No exit status without a witnessed exit", "LIFECYCLE, Failures"}
+	ruleCleanup      = rule{"Every cleanup that could not be confirmed is reported as Uncertain with what is left and the exact command that settles it", "LIFECYCLE, Failures"}
+	ruleRemove       = rule{"Remove is idempotent, on every exit path, bounded", "LIFECYCLE, the steps"}
+	ruleDrained      = rule{"stdout and stderr are drained to EOF with bounded memory", "LIFECYCLE, Supervision"}
+	ruleGrandchild   = rule{"A grandchild that keeps a pipe open cannot hang Wait", "LIFECYCLE, Supervision"}
+	ruleCounted      = rule{"Limits keep head and tail and count what was dropped", "LIFECYCLE, Supervision"}
+	ruleSinks        = rule{"The same sink twice is one descriptor and keeps the order; bytes, not lines", "LAUNCH, Stdout and Stderr"}
+	ruleFileSink     = rule{"An *os.File sink is passed through with no copy", "LIFECYCLE, Supervision"}
+	ruleHalfClose    = rule{"stdin half-close works on every backend", "LIFECYCLE, Supervision"}
+	ruleDuplex       = rule{"Duplex sessions keep bytes exactly", "LIFECYCLE, Supervision"}
+	ruleStdin        = rule{"Stdin is none, pipe or file", "LAUNCH, Stdin"}
+	ruleEnvironment  = rule{"Values for accepted names; Forward patterns may end in *; Deny wins; PATH: image, set, or prepend", "LAUNCH, Env"}
+	ruleCredentials  = rule{"Credentials by role", "LAUNCH, Credentials"}
+	ruleDir          = rule{"Dir, Hostname, Labels", "LAUNCH, Dir"}
+	ruleUser         = rule{"User is image, caller or uid:gid, attested from Uid/Gid", "LAUNCH, User"}
+	ruleMounts       = rule{"Mounts: bind ro/rw, tmpfs, file from data, symlink, mask; optional only for read-only binds", "LAUNCH, Mounts"}
+	ruleWorkspace    = rule{"Stage: source snapshot, workspace seed, script, credentials by role", "LIFECYCLE, the steps"}
+	ruleScript       = rule{"Words, or interpreter and text staged as a file", "LAUNCH, Argv and Script"}
+	ruleNetwork      = rule{"Network is a closed sum: none, host, private, egress, session", "LAUNCH, Network"}
+	ruleLimits       = rule{"Limits: open files, processes, cpu time, memory, file size, core, stack, output, … soft and hard", "LAUNCH, Limits"}
+	ruleAttested     = rule{"A guarantee is claimed by the spec and then measured from outside, from the kernel's own record of the started process", "LIFECYCLE, Attestation"}
+	ruleMismatch     = rule{"A mismatch of a required guarantee is a Setup failure: the command never ran an instruction", "LIFECYCLE, Attestation"}
+	ruleUnattested   = rule{"Unattested claims are reported as unattested, never as enforced by evidence", "LIFECYCLE, Attestation"}
+	ruleIdentity     = rule{"Read-only process identity (pid and start time) in Facts for observers", "LAUNCH, Run"}
+	ruleTimeouts     = rule{"Timeouts: start, wall, idle, grace", "LAUNCH, Timeouts"}
+	ruleReady        = rule{"Ready ends step 4; not ready is TimedOut(start), never a warning", "LAUNCH, Ready"}
+	ruleLiveness     = rule{"The view handed to a liveness hook has no way to reach stdin", "LIFECYCLE, Supervision"}
+	ruleHeartbeat    = rule{"Liveness goes through a channel that is not the agent's stdin: an own descriptor (heartbeat)", "LIFECYCLE, Supervision"}
+	ruleLadder       = rule{"Stop ladder: signal, grace, kill, sweep, engine kill, forced removal; each rung has its own deadline", "LIFECYCLE, Supervision"}
+	ruleDetached     = rule{"A hung daemon or a cancelled context cannot skip cleanup or hang the caller", "LIFECYCLE, Supervision"}
+	ruleWaitCtx      = rule{"The context bounds the waiting, not the run", "LAUNCH, Run"}
+	ruleOutcome      = rule{"Exited, Signaled, TimedOut, Canceled, OutOfMemory, OutputLimit, NeverRan, Uncertain: one of them, with its evidence", "LIFECYCLE, Outcome"}
+	ruleDidItRun     = rule{"\"Did the command run?\" is answered structurally, never by matching text", "LIFECYCLE, Failures"}
+	ruleTenTimes     = rule{"Each destructive call ten times in every state, also after a failed Start", "LIFECYCLE, The conformance suite"}
+	ruleConcurrent   = rule{"A Backend is safe for concurrent use; no goroutine without an owner that waits for it", "STYLE, Habits here"}
+	ruleSecret       = rule{"No credential value is ever in the journal, a label, a plan, a log or an error", "LIFECYCLE, Ownership and the journal"}
+	ruleRecord       = rule{"One record, replaced atomically at each step boundary, plus a lock held for the life of the run", "LIFECYCLE, Ownership and the journal"}
+	ruleOwner        = rule{"Reconcile touches a resource only if the owner matches exactly and the run's lock is free", "LIFECYCLE, Ownership and the journal"}
+	ruleReconcile    = rule{"Crash before and after every step, then reconcile: nothing left, nobody else's touched, outcome truthful", "LIFECYCLE, The conformance suite"}
+	ruleReopen       = rule{"A reopened run can be killed and reaped with no live driver", "LIFECYCLE, the steps"}
+	ruleController   = rule{"The controller verifies and imports; a backend never does", "LIFECYCLE, the steps"}
+	ruleExport       = rule{"Export hands the candidate to the controller-owned place, bounded", "LIFECYCLE, the steps"}
+	ruleModes        = rule{"Required refuses; Preferred may use the unsandboxed backend only when the caller supplied one, only on Unsupported from the probe, and the Facts say so; Disabled uses it openly", "LIFECYCLE, Failures"}
+	ruleNoFallback   = rule{"Nothing falls back to running unsandboxed; no error after the probe can ever reach it", "LIFECYCLE, Failures"}
+)
