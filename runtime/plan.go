@@ -245,6 +245,14 @@ func (p *Plan) Digest() string {
 		v.Mounts[i].Source = anonymous.Replace(v.Mounts[i].Source)
 	}
 	v.Workdir = anonymous.Replace(v.Workdir)
+	v.Steps = slices.Clone(v.Steps)
+	for i := range v.Steps {
+		v.Steps[i].Does = anonymous.Replace(v.Steps[i].Does)
+	}
+	v.Claims = slices.Clone(v.Claims)
+	for i := range v.Claims {
+		v.Claims[i].Value = anonymous.Replace(v.Claims[i].Value)
+	}
 	v.Labels = nil
 	for _, l := range p.Request.Labels {
 		if !strings.HasPrefix(l.Name, LabelPrefix) {

@@ -158,7 +158,7 @@ func journalChecks() []Check {
 				c.must(other.Kill(c.ctx), "killing")
 			}
 			res, _ := st.wait(r)
-			if res.Success() {
+			if res.Success() || res.Outcome == runtime.TimedOut {
 				c.Errorf("the driver that lives reports %s", res)
 			}
 		}, "ready.line"),

@@ -128,7 +128,7 @@ func timeoutChecks() []Check {
 			r := st.start(l)
 			began := time.Now()
 			res, err := r.Stop(c.ctx)
-			if c.outcome(res, runtime.Canceled); err != nil || !strings.HasPrefix(rungs(res), "TERM kill") {
+			if c.outcome(res, runtime.Canceled); err != nil || rungs(res) != "TERM kill" && rungs(res) != "TERM kill sweep" {
 				c.Errorf("came to %s, %v by %q", res, err, rungs(res))
 			}
 			if d := time.Since(began); d < 300*time.Millisecond {

@@ -87,5 +87,10 @@ func claims(req *runtime.Request) []runtime.Claim {
 	for _, name := range req.Required {
 		list = append(list, runtime.Claim{Name: name, Value: "as the policy requires", Required: true})
 	}
+	for _, name := range runtime.LimitNames() {
+		if l := req.Limits.Get(name); l != nil && name != "limits.output" {
+			list = append(list, runtime.Claim{Name: name, Value: fmt.Sprintf("soft %d, hard %d", l.Soft, l.Hard), Required: true})
+		}
+	}
 	return list
 }
