@@ -267,7 +267,7 @@ func (p *Plan) Digest() string {
 	h := sha256.New()
 	h.Write(b)
 	for _, m := range p.Request.Mounts {
-		if m.Kind == MountFile {
+		if m.Kind == MountFile && !p.Request.grants(m.Target) {
 			s := sha256.Sum256(m.Data)
 			h.Write(s[:])
 		}
@@ -277,6 +277,11 @@ func (p *Plan) Digest() string {
 		h.Write(t[:])
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// grants reports whether the file at target is a credential's.
+func (r *Request) grants(target string) bool {
+	return slices.ContainsFunc(r.Credentials, func(g CredentialGrant) bool { return g.File == target })
 }
 
 // ShellQuote gives s as one word of a POSIX shell.

@@ -59,13 +59,18 @@ func outcomeChecks() []Check {
 		check("a program that cannot be executed never ran", ruleDidItRun, func(c *C) {
 			c.real()
 			l := c.launch(say("x"))
-			l.Argv = []string{"/proc/self/status"}
+			d := c.dir()
+			l.Workspace = &runtime.Workspace{Source: d}
+			l.Argv = []string{c.subject.Backend.Describe().Policy.Workspace.Target + "/plain"}
+			if plain := c.file(d, "plain", "no program\n"); c.subject.Backend.Describe().Unsandboxed {
+				l.Argv = []string{plain}
+			}
 			res, err := c.plain().run(l)
 			c.outcome(res, runtime.NeverRan)
 			if !errors.Is(err, runtime.ErrCommand) || !errors.Is(err, fs.ErrPermission) || res.ExitCode() != 126 {
 				c.Errorf("got %v, exit code %d", err, res.ExitCode())
 			}
-		}),
+		}, "workspace.bind-rw"),
 		check("a command that says that it was not found ran", ruleDidItRun, func(c *C) {
 			res, err := c.plain().run(c.launch(sayErr("sh: 1: job: not found"), exit(127)))
 			if c.outcome(res, runtime.Exited); err != nil || res.Code != 127 {

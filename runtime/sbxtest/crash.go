@@ -16,6 +16,7 @@ type crasher struct {
 	journal *memory
 	at      string
 	dead    atomic.Bool
+	died    chan struct{} // closed with dead
 	charges atomic.Int64
 }
 
@@ -23,6 +24,7 @@ type crasher struct {
 func (k *crasher) moment(name string) {
 	if name == k.at && k.dead.CompareAndSwap(false, true) {
 		k.journal.crash()
+		close(k.died)
 	}
 }
 
@@ -66,7 +68,26 @@ func (k *crasher) hooks() Hooks {
 			return around(k, "start", func() (runtime.Process, error) { return next(ctx, r) })
 		},
 		Wait: func(ctx context.Context, d time.Duration, next waitNext) (*runtime.Exit, error) {
-			return around(k, "wait", func() (*runtime.Exit, error) { return next(ctx, d) })
+			return around(k, "wait", func() (*runtime.Exit, error) {
+				type answer struct {
+					exit *runtime.Exit
+					err  error
+				}
+				// The backend's own wait ends when the next controller has ended the command.
+				told := make(chan answer, 1)
+				go func() {
+					x, err := next(context.WithoutCancel(ctx), d)
+					told <- answer{x, err}
+				}()
+				select {
+				case a := <-told:
+					return a.exit, a.err
+				case <-k.died:
+					return nil, errCrashed
+				case <-ctx.Done():
+					return nil, context.Cause(ctx)
+				}
+			})
 		},
 		Signal: func(ctx context.Context, s syscall.Signal, next func(context.Context, syscall.Signal) error) error {
 			_, err := around(k, "signal", func() (any, error) { return nil, next(ctx, s) })
@@ -100,7 +121,7 @@ func (c *C) crash(at string) {
 	foreign := other.up(nil, act(DoHang))
 
 	j := newMemory(word("suite-"), c.dir())
-	k := &crasher{journal: j, at: at}
+	k := &crasher{journal: j, at: at, died: make(chan struct{})}
 	st := c.stand(setting{journal: j, hooks: k.hooks(), dirty: true})
 	l := c.launch(say("up"), exit(3))
 	if at == "while it runs" {
@@ -113,16 +134,7 @@ func (c *C) crash(at string) {
 		k.moment("after charge")
 		return nil
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
-	if at == "while it runs" {
-		// The dead controller's own driver has to end as well: its wait is given up, as the process's end would.
-		go func() {
-			c.await("the crash", k.dead.Load)
-			cancel()
-		}()
-	}
-	res, err := st.box.Run(ctx, l)
+	res, err := st.box.Run(c.ctx, l)
 	if !k.dead.Load() {
 		c.Fatalf("the launch did not come by %q: %s, %v", at, res, err)
 	}

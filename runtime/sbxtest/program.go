@@ -53,7 +53,7 @@ const (
 // reported as gaps, with that reason.
 type Commands func(p Program) ([]string, error)
 
-// Shell spells programs as words of a POSIX shell, /bin/sh, with cat, env, head, id, sleep and tail beside it.
+// Shell spells programs as words of a POSIX shell, /bin/sh, with cat, env, head, id and sleep beside it.
 func Shell(p Program) ([]string, error) {
 	var b strings.Builder
 	handled := false // a signal is ignored or trapped: the shell itself has to stay
@@ -107,7 +107,8 @@ func Shell(p Program) ([]string, error) {
 		case DoSpin:
 			b.WriteString("while :; do :; done\n")
 		case DoAllocate:
-			fmt.Fprintf(&b, "exec tail -c %d /dev/zero\n", a.N)
+			// A word is doubled until it is as long: the shell itself needs the memory.
+			fmt.Fprintf(&b, "x=x; n=1; while [ $n -lt %d ]; do x=$x$x; n=$((n*2)); done; while :; do sleep 1; done\n", a.N)
 		default:
 			return nil, fmt.Errorf("the shell has no word for %q", a.Do)
 		}
