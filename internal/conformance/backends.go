@@ -39,6 +39,9 @@ func columns() []column {
 		{"docker", func(t testing.TB) { testhost.Docker(t) }, func() (runtime.Backend, error) {
 			return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST")})
 		}, image, 4},
+		{"docker CLI", func(t testing.TB) { testhost.Docker(t) }, func() (runtime.Backend, error) {
+			return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST"), Via: "cli"})
+		}, image, 4},
 		{"podman", func(t testing.TB) { testhost.Podman(t) }, func() (runtime.Backend, error) {
 			return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST")})
 		}, image, 3},
