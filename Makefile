@@ -28,6 +28,9 @@ test: ## all tests with the race detector, live ones included
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	hack/fuzz
 
+conformance: ## hold every backend of this machine to the contract, and write docs/conformance.md
+	hack/setup -- go test ./internal/conformance -run TestBackends -count=1 -parallel 4 -timeout 1h -conformance -write ../../docs/conformance.md
+
 soak: ## all tests SOAK times over, in random order
 	hack/setup -- go run ./hack/testreport -race -count=$(SOAK) -shuffle=on -timeout=2h $(TESTFLAGS) $(PACKAGES)
 

@@ -29,9 +29,9 @@ type diagnosis struct {
 
 func doctorCommand(s streams) *cobra.Command {
 	var only, image string
-	var asJSON bool
+	var asJSON, suite bool
 	c := &cobra.Command{
-		Use:   "doctor [--backend NAME] [--image REF] [--json]",
+		Use:   "doctor [--backend NAME] [--image REF] [--conformance] [--json]",
 		Short: "Probe the backends by a real launch, measure what they promise, and say what would mend those that fail",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -42,6 +42,9 @@ func doctorCommand(s streams) *cobra.Command {
 					return err
 				}
 				names = []string{only}
+			}
+			if suite {
+				return conformance(c.Context(), s, names, image, asJSON)
 			}
 			var rows []diagnosis
 			for _, name := range names {
@@ -58,6 +61,7 @@ func doctorCommand(s streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&only, "backend", "", "probe this one alone; exit 125 where it fails")
 	c.Flags().StringVar(&image, "image", "", "image with a /bin/sleep in which an engine's guarantees are measured, `REF`")
+	c.Flags().BoolVar(&suite, "conformance", false, "hold the backends to the seam's whole contract, which takes minutes; exit 125 where a check fails")
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }

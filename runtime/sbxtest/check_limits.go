@@ -15,7 +15,7 @@ var kernelLimits = []struct {
 	feature, name string
 	soft, hard    uint64
 }{
-	{"limits.open-files", "Max open files", 60, 90},
+	{"limits.open-files", "Max open files", 90, 90}, // a command written in Go raises its own soft limit
 	{"limits.cpu-time", "Max cpu time", 30, 40},
 	{"limits.file-size", "Max file size", 1 << 20, 1 << 20},
 	{"limits.core", "Max core file size", 0, 0},

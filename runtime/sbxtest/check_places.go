@@ -130,14 +130,14 @@ func placeChecks() []Check {
 			c.shows(c.with([]runtime.Mount{{Kind: runtime.MountTmpfs, Target: "/scratch", Mode: 0o1777}}, write("/scratch/a", "text\n"), read("/scratch/a")), "written", "text")
 		}, "mount.tmpfs"),
 		check("a file given as data has that content", ruleMounts, func(c *C) {
-			c.shows(c.with([]runtime.Mount{{Kind: runtime.MountFile, Target: "/run/sbxtest/config", Data: []byte("from data\n")}}, read("/run/sbxtest/config")), "from data")
+			c.shows(c.with([]runtime.Mount{{Kind: runtime.MountFile, Target: "/run/sbx/sbxtest-config", Data: []byte("from data\n")}}, read("/run/sbx/sbxtest-config")), "from data")
 		}, "mount.file"),
 		check("a symbolic link leads where it says", ruleMounts, func(c *C) {
 			d := c.dir()
 			c.file(d, "in", "content\n")
 			c.shows(c.with([]runtime.Mount{
-				{Kind: runtime.MountBindRO, Source: d, Target: "/mnt/data"}, {Kind: runtime.MountSymlink, Source: "/mnt/data", Target: "/run/sbxtest-link"},
-			}, read("/run/sbxtest-link/in")), "content")
+				{Kind: runtime.MountBindRO, Source: d, Target: "/mnt/data"}, {Kind: runtime.MountSymlink, Source: "/mnt/data", Target: "/run/sbx/sbxtest-link"},
+			}, read("/run/sbx/sbxtest-link/in")), "content")
 		}, "mount.symlink", "mount.bind-ro"),
 		check("a masked file is empty", ruleMounts, func(c *C) {
 			d := c.dir()

@@ -52,7 +52,6 @@ func refusalChecks() []Check {
 		}, []string{"network.private", "network.dns"}},
 		{"a limit above the policy's", runtime.Denied, func(l *runtime.Launch) { l.Limits.OpenFiles = runtime.AtMost(1 << 40) }, []string{"limits.open-files"}},
 		{"a soft limit above its hard one", runtime.Denied, func(l *runtime.Launch) { l.Limits.OpenFiles = &runtime.Limit{Soft: 9, Hard: 8} }, []string{"limits.open-files"}},
-		{"a bound on swap without one on memory", runtime.Denied, func(l *runtime.Launch) { l.Limits.Swap = runtime.AtMost(0) }, []string{"limits.swap"}},
 		{"a wall time above the policy's", runtime.Denied, func(l *runtime.Launch) { l.Timeouts.Wall = 10000 * time.Hour }, nil},
 		{"a negative time", runtime.Denied, func(l *runtime.Launch) { l.Timeouts.Idle = -time.Second }, nil},
 		{"two ways to be ready", runtime.Denied, func(l *runtime.Launch) { l.Ready = &runtime.Ready{Line: "x", Port: 80} }, nil},

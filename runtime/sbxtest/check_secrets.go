@@ -35,7 +35,7 @@ func (c *C) canaries(p ...Act) *canaries {
 		k.launch.Credentials[r.Role] = runtime.Credential{Value: []byte(plant("canary-" + r.Role + "-"))}
 	}
 	if c.supports("mount.file") {
-		k.launch.Mounts = []runtime.Mount{{Kind: runtime.MountFile, Target: "/run/sbxtest/config", Data: []byte(plant("canary-file-"))}}
+		k.launch.Mounts = []runtime.Mount{{Kind: runtime.MountFile, Target: "/run/sbx/sbxtest-config", Data: []byte(plant("canary-file-"))}}
 	}
 	return k
 }
