@@ -415,6 +415,8 @@ func (pipeSink) Write([]byte) (int, error) { return 0, fs.ErrInvalid }
 
 // LivenessHook is asked, at an interval, whether a run is still alive. It gets a view without a way to the command's stdin; sbxvet
 // proves that it does not reach it otherwise.
+//
+//sbx:liveness
 type LivenessHook interface {
 	// Alive returns nil while the run is alive. Any error stops the run: TimedOut(idle) with the error as evidence. It is called from
 	// one goroutine, never twice at once; ctx ends when the run ends.
@@ -422,6 +424,8 @@ type LivenessHook interface {
 }
 
 // LivenessFunc makes a function a LivenessHook.
+//
+//sbx:liveness
 type LivenessFunc func(ctx context.Context, v LivenessView) error
 
 // Alive calls f.
