@@ -7,6 +7,7 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/backendexec"
 	"github.com/sbxkit/sbxkit/analyzers/backendimport"
 	"github.com/sbxkit/sbxkit/analyzers/groupkill"
+	"github.com/sbxkit/sbxkit/analyzers/livenessstdin"
 	"github.com/sbxkit/sbxkit/analyzers/rawshell"
 	"golang.org/x/tools/go/analysis"
 )
@@ -16,6 +17,7 @@ var rules = []*analysis.Analyzer{
 	backendexec.Analyzer,
 	backendimport.Analyzer,
 	groupkill.Analyzer,
+	livenessstdin.Analyzer,
 	rawshell.Analyzer,
 }
 

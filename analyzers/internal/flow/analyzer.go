@@ -67,6 +67,7 @@ type Result struct {
 
 	candidateMemo map[candidateKey][]Callee
 	uses          map[*ssa.Function][]*Use
+	effects       map[*ssa.Function][]Effect
 }
 
 // Lock takes the result for one rule alone until the returned function is called.
@@ -91,6 +92,7 @@ func run(pass *analysis.Pass) (any, error) {
 		callers:    make(map[*ssa.Function]map[*ssa.Function]bool),
 		importMemo: make(map[*types.Func]*Summary),
 		uses:       make(map[*ssa.Function][]*Use),
+		effects:    make(map[*ssa.Function][]Effect),
 
 		candidateMemo: make(map[candidateKey][]Callee),
 	}
@@ -201,6 +203,9 @@ func (r *Result) global(g *ssa.Global) Value {
 			return Value{{Kind: Struct, Text: typeName(g.Type())}}
 		}
 		return nil
+	}
+	if g.Pkg.Pkg.Path() == "os" && g.Name() == "Stdin" {
+		return Value{{Kind: Tag, Text: StdinTag}}
 	}
 	var fact ValueFact
 	if obj := g.Object(); obj != nil && r.pass.ImportObjectFact(obj, &fact) {

@@ -73,6 +73,9 @@ type Callee struct {
 	Param *Alt          // the callee is a parameter or free variable of the caller
 }
 
+// Short returns the name a message calls the callee by.
+func (c Callee) Short(from *types.Package) string { return c.short(from) }
+
 func (c Callee) short(from *types.Package) string {
 	switch {
 	case c.Fn != nil:
@@ -142,6 +145,9 @@ func (r *Result) funcsIn(v Value) []Callee {
 	}
 	return out
 }
+
+// FuncsIn returns the functions of a value.
+func (r *Result) FuncsIn(v Value) []Callee { return r.funcsIn(v) }
 
 // implementations returns the methods an interface call may reach. When the value's type is known it is that type's.
 func (r *Result) implementations(call *ssa.CallCommon) []Callee {
@@ -230,6 +236,9 @@ func (r *Result) callResult(call *ssa.Call, i int) Value {
 		}
 	}
 	callees := r.Callees(&call.Call)
+	if v, ok := r.stdinResult(call, i, callees); ok {
+		return v
+	}
 	if len(callees) == 0 {
 		return unknown()
 	}

@@ -74,7 +74,13 @@ type Effect struct {
 	Kind string
 	What string
 	Via  []Step // the functions between, nearest first
+
+	at      token.Pos     // in the function that has the effect, NoPos when that is of another package
+	literal *ssa.Function // the function literal that is called, when it is one of this package
 }
+
+// Pos returns where the function that has the effect goes on to it.
+func (e *Effect) Pos() token.Pos { return e.at }
 
 // A Use is a sink at one instruction of this package.
 type Use struct {

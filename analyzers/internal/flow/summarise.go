@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sbxkit/sbxkit/analyzers/internal/directive"
 	"github.com/sbxkit/sbxkit/analyzers/internal/exectable"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -106,7 +107,10 @@ func (r *Result) visit(fn *ssa.Function) bool {
 			for _, src := range sources {
 				src(r, fn, instr, func(s Sink) {
 					add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr)})
-				}, func(e Effect) { effects = append(effects, e) })
+				}, func(e Effect) {
+					e.at = posOf(instr)
+					effects = append(effects, e)
+				})
 			}
 			switch instr := instr.(type) {
 			case ssa.CallInstruction:
@@ -117,6 +121,8 @@ func (r *Result) visit(fn *ssa.Function) bool {
 		}
 	}
 	r.uses[fn] = uses
+	effects = append(effects, numberedStdin(uses)...)
+	r.effects[fn] = effects
 	sum := &Summary{Effects: tidyEffects(effects)}
 	for _, u := range uses {
 		if u.open() {
@@ -140,7 +146,17 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 	var args []Value
 	for _, c := range r.Callees(common) {
 		if c.Param != nil {
-			if given := r.carried(common); given != nil {
+			// A function kept in a field of a parameter: what the package keeps there anywhere.
+			for _, f := range r.funcsIn(r.fieldOnPath(fn, *c.Param)) {
+				if sum := r.summaryOf(f, fn); f.Param == nil && sum != nil {
+					r.inheritEffects(f, sum, posOf(call), nil, effects)
+				}
+			}
+			given := r.carried(common)
+			if given == nil && r.own() {
+				given = slices.Repeat([]Value{unknown()}, len(common.Args)) // for its effects
+			}
+			if given != nil || r.own() {
 				add(&Use{
 					Sink: Sink{Kind: Call, What: "function value", Vals: append([]Value{{*c.Param}}, given...)},
 					Fn:   fn, Instr: call, Pos: posOf(call),
@@ -159,10 +175,85 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 		if c.Obj != nil && r.Directives.Object(c.Obj).Launch {
 			continue
 		}
-		r.inherit(fn, call, c, sum, args, add, false, 0)
-		for _, e := range sum.Effects {
-			e.Via = r.via(c, token.NoPos, e.Via)
-			*effects = append(*effects, e)
+		r.inherit(fn, call, c, sum, args, add, effects, 0)
+		if r.mayReach(common, c) && !r.driver(c) {
+			r.inheritEffects(c, sum, posOf(call), nil, effects)
+		}
+	}
+	r.visitCallbacks(fn, call, effects)
+}
+
+// inheritEffects adds what the callee does whatever its arguments are. through are the functions on the way to it.
+func (r *Result) inheritEffects(c Callee, sum *Summary, at token.Pos, through []Step, effects *[]Effect) {
+	for _, e := range sum.Effects {
+		e.Via = append(slices.Clip(through), r.via(c, e.at, e.Via)...)
+		e.at, e.literal = at, nil
+		if len(through) == 0 && c.Fn != nil && c.Fn.Parent() != nil {
+			e.literal = c.Fn
+		}
+		*effects = append(*effects, e)
+	}
+}
+
+// mayReach reports whether the effects of callee c are those of the call. Of an interface of the standard library everybody has
+// implementations that have nothing to do with each other, so there the value must be known.
+func (r *Result) mayReach(call *ssa.CallCommon, c Callee) bool {
+	if !call.IsInvoke() || call.Method.Pkg() != nil && !directive.StandardPath(call.Method.Pkg().Path()) {
+		return true
+	}
+	for _, a := range r.Value(call.Value) {
+		if a.Kind != Struct || a.Text == "" {
+			continue
+		}
+		if m, ok := r.methodOf(a.Text, call.Method.Name()); ok && m.Name == c.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// driver reports whether c belongs to the seam's own lifecycle driver: what that does to a run's streams is not its callers'.
+func (r *Result) driver(c Callee) bool {
+	if c.Obj == nil || c.Obj.Pkg() == nil || c.Obj.Pkg() == r.pass.Pkg {
+		return c.Obj != nil && stdinMethod(c.Obj)
+	}
+	path := c.Obj.Pkg().Path()
+	return path == seamPath || strings.HasPrefix(path, seamPath+"/")
+}
+
+// seamPath is the package of the lifecycle driver.
+const seamPath = "github.com/sbxkit/sbxkit/runtime"
+
+// visitCallbacks adds the effects of function values handed to a function that nothing is known of: it is there to call them.
+func (r *Result) visitCallbacks(fn *ssa.Function, call ssa.CallInstruction, effects *[]Effect) {
+	common := call.Common()
+	takes := false
+	for _, a := range common.Args {
+		_, ok := a.Type().Underlying().(*types.Signature)
+		takes = takes || ok
+	}
+	if !takes {
+		return
+	}
+	if _, ok := common.Value.(*ssa.Builtin); ok {
+		return
+	}
+	for _, c := range r.Callees(common) {
+		if c.Fn != nil || c.Param != nil || c.Obj != nil && r.Directives.Object(c.Obj).Launch {
+			return
+		}
+		if sum := r.summaryOf(c, fn); sum != nil && slices.ContainsFunc(sum.Sinks, func(s Sink) bool { return s.Kind == Call }) {
+			return
+		}
+	}
+	for _, a := range common.Args {
+		if _, ok := a.Type().Underlying().(*types.Signature); !ok {
+			continue
+		}
+		for _, f := range r.funcsIn(r.Value(a)) {
+			if sum := r.summaryOf(f, fn); f.Param == nil && sum != nil {
+				r.inheritEffects(f, sum, posOf(call), nil, effects)
+			}
 		}
 	}
 }
@@ -198,11 +289,13 @@ func (r *Result) visitLiteral(fn *ssa.Function, mk *ssa.MakeClosure, add func(*U
 	for _, b := range mk.Bindings {
 		c.Free = append(c.Free, r.Value(b))
 	}
-	r.inherit(fn, mk, c, sum, nil, add, true, 0)
+	r.inherit(fn, mk, c, sum, nil, add, nil, 0)
 }
 
-// inherit adds the sinks of a callee with the arguments of one call.
-func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum *Summary, args []Value, add func(*Use), literal bool, depth int) {
+// inherit adds the sinks of a callee with the arguments of one call, and the effects of the functions among these that it calls. effects is nil
+// where a literal is made and not called.
+func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum *Summary, args []Value, add func(*Use), effects *[]Effect, depth int) {
+	literal := effects == nil
 	for i := range sum.Sinks {
 		from := &sum.Sinks[i]
 		s := Sink{Kind: from.Kind, What: from.What, Via: r.via(c, from.at, from.Via)}
@@ -223,12 +316,14 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 		r.calls(fn, instr, s.Vals, func(u *Use) {
 			u.Via = r.via(c, from.at, u.Via)
 			add(u)
-		}, literal, depth)
+		}, r.via(c, from.at, from.Via), effects, depth)
 	}
 }
 
-// calls adds what the functions among the alternatives of vals[0] do with the other values.
-func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, add func(*Use), literal bool, depth int) {
+// calls adds what the functions among the alternatives of vals[0] do with the other values, and their effects, which are reached through the
+// functions of through.
+func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, add func(*Use), through []Step, effects *[]Effect, depth int) {
+	literal := effects == nil
 	for _, f := range r.funcsIn(vals[0]) {
 		if f.Param != nil {
 			continue
@@ -240,7 +335,10 @@ func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, ad
 			add(&Use{Sink: r.processSink(f.Name, vals[1:]), Fn: fn, Instr: instr, Pos: posOf(instr), Literal: literal})
 		}
 		if inner := r.summaryOf(f, fn); inner != nil {
-			r.inherit(fn, instr, f, inner, vals[1:], add, literal, depth+1)
+			r.inherit(fn, instr, f, inner, vals[1:], add, effects, depth+1)
+			if !literal {
+				r.inheritEffects(f, inner, posOf(instr), through, effects)
+			}
 		}
 	}
 }
@@ -341,10 +439,51 @@ func shorter(a, b []Step) bool {
 	return chain(a, "") < chain(b, "")
 }
 
-// Effects returns what fn does whatever its arguments are.
+// Effects returns what fn does whatever its arguments are, each as often as it does it, in source order. What it does through a literal of
+// its own stands where the literal does it.
 func (r *Result) Effects(fn *ssa.Function) []Effect {
-	if s := r.sums[fn]; s != nil {
-		return s.Effects
+	if _, ok := r.effects[fn]; !ok && r.SSA != nil && len(fn.Blocks) > 0 {
+		r.visit(fn) // a wrapper
+	}
+	out := r.ownEffects(fn, make(map[*ssa.Function]bool))
+	slices.SortStableFunc(out, func(a, b Effect) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What), cmp.Compare(len(a.Via), len(b.Via)))
+	})
+	return slices.CompactFunc(out, func(a, b Effect) bool { return a.at == b.at && a.Kind == b.Kind && a.What == b.What })
+}
+
+func (r *Result) ownEffects(fn *ssa.Function, seen map[*ssa.Function]bool) []Effect {
+	if seen[fn] {
+		return nil
+	}
+	seen[fn] = true
+	var out []Effect
+	for _, e := range r.effects[fn] {
+		if e.literal != nil && within(e.literal, fn) {
+			out = append(out, r.ownEffects(e.literal, seen)...)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func within(lit, fn *ssa.Function) bool {
+	for p := lit.Parent(); p != nil; p = p.Parent() {
+		if p == fn {
+			return true
+		}
+	}
+	return false
+}
+
+// EffectsOf returns what a callee of any package does whatever its arguments are.
+func (r *Result) EffectsOf(c Callee) []Effect {
+	if c.Fn != nil {
+		return r.Effects(c.Fn)
+	}
+	if sum := r.summaryOf(c, nil); sum != nil {
+		return sum.Effects
 	}
 	return nil
 }
@@ -365,7 +504,11 @@ func (r *Result) fallback() {
 				v.Via = slices.Concat(u.Via, v.Via)
 				more = append(more, v)
 			}
-			r.calls(u.Fn, u.Instr, u.Vals, add, u.Literal, 0)
+			var effects *[]Effect
+			if !u.Literal {
+				effects = new([]Effect) // visitCall has them
+			}
+			r.calls(u.Fn, u.Instr, u.Vals, add, nil, effects, 0)
 		}
 	}
 	r.Uses = append(r.Uses, more...)
