@@ -2,6 +2,8 @@
 
 // Package crashtest kills a real controller at every step boundary on every real backend of this host, and lets the next one reconcile.
 // It holds tests only: a crash point is an observer or a journal of the test's own, so that nothing of it is compiled into the seam.
+//
+//sbx:seam its tests drive every real backend
 package crashtest
 
 import (

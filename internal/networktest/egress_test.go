@@ -1,6 +1,8 @@
 //go:build linux
 
 // Package networktest tries on every real backend of this host what a command can reach.
+//
+//sbx:seam its tests drive every real backend
 package networktest
 
 import (

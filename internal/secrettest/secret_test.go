@@ -2,6 +2,8 @@
 
 // Package secrettest plants unique values as credentials and variables and searches for them wherever they must not be, on every backend
 // of this host.
+//
+//sbx:seam its tests drive every real backend
 package secrettest
 
 import (
@@ -92,7 +94,8 @@ func search(t *testing.T, b sbx.Backend) {
 	var out bytes.Buffer
 	l := sbx.Launch{
 		// The command shows that it got the values, and then waits to be looked at.
-		Argv:        []string{"/bin/sh", "-c", `echo "$CI $LANG $ANTHROPIC_API_KEY"; cat /run/sbx/credentials/git-read 2>/dev/null; echo; echo shown; while :; do sleep 1; done`},
+		Script: &sbx.Script{Interpreter: []string{"/bin/sh"}, Text: []byte(
+			`echo "$CI $LANG $ANTHROPIC_API_KEY"; cat /run/sbx/credentials/git-read 2>/dev/null; echo; echo shown; while :; do sleep 1; done`)},
 		Env:         sbx.Environment{Set: map[string]string{"CI": c.variable}},
 		Credentials: map[string]sbx.Credential{"model-api": {Value: []byte(c.env)}},
 		Stdout:      &out,
@@ -172,7 +175,7 @@ func search(t *testing.T, b sbx.Backend) {
 			l.Credentials = map[string]sbx.Credential{"model-api": {Value: []byte(c.env + "\x00")}}
 		},
 		"a role that is not declared":   func(l *sbx.Launch) { l.Credentials = map[string]sbx.Credential{"none": {Value: []byte(c.env)}} },
-		"a program that is not there":   func(l *sbx.Launch) { l.Argv = []string{"/no/such/program"} },
+		"a program that is not there":   func(l *sbx.Launch) { l.Script, l.Argv = nil, []string{"/no/such/program"} },
 		"a workspace that is not there": func(l *sbx.Launch) { l.Workspace = &sbx.Workspace{Source: "/no/such/workspace"} },
 	} {
 		bad := l
