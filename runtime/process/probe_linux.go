@@ -78,6 +78,11 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 	if err := b.proveParentDeath(ctx, id); err != nil {
 		return nil, err
 	}
+	if b.def.Gate == GateExec {
+		if err := otherUser(id); err != nil {
+			return nil, runtime.Fail(runtime.Setup, "%w", err).At(runtime.StepProbe)
+		}
+	}
 	if b.probes.found == nil {
 		b.probes.found = map[programKey]*runtime.Identity{}
 	}
