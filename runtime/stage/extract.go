@@ -188,6 +188,7 @@ type names struct {
 	at     string
 	rename bool
 	top    string // the name of the first entry, with rename
+	rooted bool   // with rename: the first entry is "/", and all names are from there
 }
 
 func (n *names) place(name string) (string, error) {
@@ -195,6 +196,11 @@ func (n *names) place(name string) (string, error) {
 		if part == ".." {
 			return "", refuse("its name leads out of the archive")
 		}
+	}
+	// Podman 4.3 archives the place of a volume as "/", and what is in it as "/name".
+	n.rooted = n.rooted || n.rename && n.top == "" && name == "/"
+	if n.rooted {
+		name = "./" + name
 	}
 	if strings.HasPrefix(name, "/") {
 		return "", refuse("its name is absolute")
