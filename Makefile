@@ -10,7 +10,7 @@ TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
 
-.PHONY: help run run-agenttools test fuzz soak generate plans lint build clean
+.PHONY: help run run-agenttools run-issuerunner test fuzz soak generate plans lint build clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ run: ## the main job, on every backend this machine has
 
 run-agenttools: ## code-execution tools in this terminal: JSON requests, a line each; AGENTTOOLS_BACKEND chooses the sandbox
 	hack/setup -- $(SHELL) -c 'SBX_SANDBOX_IMAGE=$$SBX_TEST_IMAGE CONTAINER_HOST=$$SBX_TEST_PODMAN_HOST exec go run ./examples/agenttools'
+
+run-issuerunner: ## a controller on the issues of a small repository it makes; ISSUERUNNER_BACKEND chooses the sandbox
+	hack/setup -- $(SHELL) -c 'SBX_SANDBOX_IMAGE=$$SBX_TEST_IMAGE CONTAINER_HOST=$$SBX_TEST_PODMAN_HOST exec go run ./examples/issuerunner'
 
 test: ## all tests with the race detector, live ones included
 	hack/setup -- go run ./hack/testreport -race -count=1 $(TESTFLAGS) $(PACKAGES)
