@@ -3,6 +3,7 @@
 // has in common: finding the endpoint, one shared client, identity, images, create, attach, wait, start, the streams, reading back
 // what the engine accepted, kill and removal until absence was seen.
 //
-// Nothing of a run is decided here: defaults and permissions are the spec's, timeouts and the stop ladder are the driver's.//
+// Nothing of a run is decided here: defaults and permissions are the spec's, timeouts and the stop ladder are the driver's.
+//
 //sbx:seam the primitives room that talks to container engines
 package engine

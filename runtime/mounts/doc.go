@@ -26,6 +26,7 @@
 //   - /etc/resolv.conf. Where it is a link whose end is not visible inside, the directory of that end is bound too, read-only, so that
 //     replacing the file is seen; the file alone where that directory holds a socket (the resolver's own would be a way out).
 //   - A git worktree whose common directory is not visible inside gets a note that says what to add.
-//   - Budgets: words in all, bytes in a word, and descriptors, counted up from the first free number.//
+//   - Budgets: words in all, bytes in a word, and descriptors, counted up from the first free number.
+//
 //sbx:seam its tests carry plans out on the real bubblewrap
 package mounts

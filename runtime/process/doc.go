@@ -2,6 +2,7 @@
 // operating-system thread starts every child, holds it before its first instruction, applies the limits, has the kernel's own record
 // of it compared with what the plan claims, and only then lets it go.
 //
-// It is Linux's: elsewhere every step answers Unsupported.//
+// It is Linux's: elsewhere every step answers Unsupported.
+//
 //sbx:seam the primitives room that starts the programs of process backends
 package process

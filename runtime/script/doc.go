@@ -4,6 +4,7 @@
 //
 // A test writes a [Script]; the fake plays it through the same nine steps as any backend and records what was asked of it (see
 // [World.Runs]). What exists outside the controller, containers and processes, lives in a [World]: it outlasts the controller that made
-// it, as an engine would, and several backends can share one.//
+// it, as an engine would, and several backends can share one.
+//
 //sbx:seam the primitives room of the fake
 package script
