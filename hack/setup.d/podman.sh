@@ -125,4 +125,9 @@ podman_stop() {
 	fi
 	rm -f "$state/podman.process"
 	end podman-pause 5
+	# As root podman mounts its store onto itself, which keeps make clean from removing it.
+	local mount
+	while read -r _ _ _ _ mount _; do
+		[[ $mount != "$state"/podman/* ]] || umount "$mount" || say podman "$mount is left mounted"
+	done </proc/self/mountinfo
 }
