@@ -8,6 +8,7 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/backendimport"
 	"github.com/sbxkit/sbxkit/analyzers/groupkill"
 	"github.com/sbxkit/sbxkit/analyzers/livenessstdin"
+	"github.com/sbxkit/sbxkit/analyzers/lostfailure"
 	"github.com/sbxkit/sbxkit/analyzers/rawshell"
 	"golang.org/x/tools/go/analysis"
 )
@@ -18,6 +19,7 @@ var rules = []*analysis.Analyzer{
 	backendimport.Analyzer,
 	groupkill.Analyzer,
 	livenessstdin.Analyzer,
+	lostfailure.Analyzer,
 	rawshell.Analyzer,
 }
 
