@@ -280,7 +280,7 @@ func (c *checker) lost(fn *ssa.Function, call *ssa.Call, f *fate, what string) b
 		return true
 	}
 	if len(f.tests) > 0 && call.Call.Signature().Results().Len() > 1 {
-		if v := extract(call, 0); v != nil && usedIn(v, w.reached) {
+		if v := extract(call, 0); v != nil && c.usedIn(v, w.reached) {
 			c.report(call.Pos(), "error of %s is %s and the result used all the same; return where there is an error", what, verb)
 			return true
 		}
@@ -386,10 +386,15 @@ func ends(fn *ssa.Function) bool {
 	return strings.HasPrefix(obj.Name(), "Fatal") || strings.HasPrefix(obj.Name(), "Panic")
 }
 
-// usedIn reports whether v is used in one of the blocks other than by a comparison.
-func usedIn(v ssa.Value, blocks map[*ssa.BasicBlock]bool) bool {
+// usedIn reports whether v is used in one of the blocks other than by a comparison. To ask a Result by its methods how the run ended is
+// right with an error, too: the Result holds it.
+func (c *checker) usedIn(v ssa.Value, blocks map[*ssa.BasicBlock]bool) bool {
 	for _, ref := range *v.Referrers() {
-		switch ref.(type) {
+		switch ref := ref.(type) {
+		case *ssa.Call:
+			if fn := ref.Call.StaticCallee(); fn != nil && fn.Signature.Recv() != nil && c.isResult(v.Type()) && ref.Call.Args[0] == v {
+				continue
+			}
 		case *ssa.DebugRef, *ssa.BinOp, *ssa.Phi, *ssa.Return:
 			continue
 		}
