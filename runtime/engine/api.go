@@ -24,6 +24,8 @@ type api struct {
 	limit deadlines
 	// greeted is true while the engine answered the last greeting.
 	greeted atomic.Bool
+	// podman is set where it said that it is Podman.
+	podman atomic.Bool
 }
 
 var _ link = (*api)(nil)

@@ -8,6 +8,9 @@ import (
 	"github.com/docker/docker/api/types/system"
 )
 
+// podmanEngine is Podman's name for itself.
+const podmanEngine = "Podman Engine"
+
 // engineName is the engine's own name for itself: Components[0].Name of GET /version, with Docker's plain "Engine" written out.
 func engineName(v *types.Version) string {
 	if len(v.Components) == 0 {
@@ -41,6 +44,7 @@ func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("asking for the version: %w", causeOf(ctx, err))
 	}
+	a.podman.Store(engineName(&v) == podmanEngine)
 	return &v, a.cli.ClientVersion(), nil
 }
 

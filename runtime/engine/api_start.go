@@ -28,23 +28,25 @@ func (e *startError) Unwrap() error { return e.err }
 func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attachment, err error) {
 	asking, cancel := bounded(ctx, a.limit.start, "POST /containers/{name}/attach, wait and start")
 	defer cancel()
-	q := url.Values{"stream": {"1"}, "stdout": {"1"}}
-	if !s.terminal {
-		q.Set("stderr", "1")
+	if !a.greeted.Load() {
+		if _, _, err := a.greet(asking); err != nil {
+			return nil, &startError{"attach", err}
+		}
 	}
-	if s.stdin {
-		q.Set("stdin", "1")
-	}
-	w, err := a.hijack(asking, "/containers/"+url.PathEscape(name)+"/attach", q, nil)
+	w, err := a.attach(asking, name, s.output()...)
 	if err != nil {
 		return nil, &startError{"attach", causeOf(asking, err)}
 	}
 	at := &attachment{ended: make(chan struct{}), drained: make(chan struct{}), conn: w}
 	// The wait outlives the call that starts it; release ends it.
 	waiting, leave := context.WithCancel(context.WithoutCancel(ctx))
+	var in *wire
 	at.release = func() {
 		leave()
 		w.Close()
+		if in != nil {
+			in.Close()
+		}
 	}
 	defer func() {
 		if err != nil {
@@ -52,10 +54,21 @@ func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attach
 		}
 	}()
 	if s.stdin {
-		if _, ok := w.Conn.(closeWriter); !ok {
+		// A connection of its own: Podman ends an attached connection, output and all, when the command no longer reads (measured on 4.3.1).
+		// Its container monitor sends output to every connection, whatever that asked for, and waits for the slowest: so there the output
+		// is asked for here too, and dropped.
+		streams := []string{"stdin"}
+		if a.podman.Load() {
+			streams = append(streams, s.output()...)
+		}
+		if in, err = a.attach(asking, name, streams...); err != nil {
+			return nil, &startError{"attach", causeOf(asking, err)}
+		}
+		go drop(in)
+		if _, ok := in.Conn.(closeWriter); !ok {
 			return nil, &startError{"attach", fmt.Errorf("the connection to %s cannot be half-closed: %w", a.at.host, errors.ErrUnsupported)}
 		}
-		at.stdin = &stdin{conn: w.Conn}
+		at.stdin = &stdin{conn: in.Conn}
 	}
 	if err := a.awaitExit(asking, waiting, name, at); err != nil {
 		return nil, &startError{"wait", causeOf(asking, err)}
@@ -70,6 +83,23 @@ func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attach
 		return nil, &startError{"start", causeOf(asking, err)}
 	}
 	return at, nil
+}
+
+// output names the streams a start reads.
+func (s startOptions) output() []string {
+	if s.terminal {
+		return []string{"stdout"}
+	}
+	return []string{"stdout", "stderr"}
+}
+
+// attach connects to streams of a container.
+func (a *api) attach(ctx context.Context, name string, streams ...string) (*wire, error) {
+	q := url.Values{"stream": {"1"}}
+	for _, s := range streams {
+		q.Set(s, "1")
+	}
+	return a.hijack(ctx, "/containers/"+url.PathEscape(name)+"/attach", q, nil)
 }
 
 // awaitExit asks for the next exit and returns when the engine has taken the question. The answer is left in at.
@@ -137,6 +167,9 @@ func copyRaw(to io.Writer, r io.Reader) error {
 		}
 	}
 }
+
+// drop reads a connection until it ends or is closed.
+func drop(w *wire) { _, _ = io.Copy(io.Discard, w) }
 
 // stdin is the writing end of an attached connection.
 type stdin struct{ conn net.Conn }

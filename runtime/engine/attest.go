@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 
@@ -48,15 +48,23 @@ func (p *process) attest(ctx context.Context) error {
 	return nil
 }
 
-// errAnotherProcess is what an engine's pid means that is not the container's on this host: the engine counts in another pid namespace.
-var errAnotherProcess = errors.New("the process the engine names is not the container's here")
-
 // watcher is an open handle on a process that tells how it ended.
 type watcher interface {
 	// ended gives the exit status or the signal of an ended process; known is false where the kernel does not tell (yet).
 	ended() (code, signal int, known bool)
+	// usage waits for the end and gives what the container's control groups told then.
+	usage() groupUsage
 	close()
 }
 
-// container is what the engine said at the start.
+// groupUsage is what a container's control groups told at the end of its command. The groups are the container's, so that what runs
+// beside the command is in it.
+type groupUsage struct {
+	kills        int64  // by the memory limit
+	killsFrom    string // the file, empty where it could not be read
+	peak         int64  // bytes
+	user, system time.Duration
+}
+
+// inspected is what the engine says of a container.
 type inspected = container.InspectResponse

@@ -35,7 +35,7 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 			return nil
 		}
 	}
-	p.watch = watchProcess(command)
+	p.watch = watchProcess(command, i.ID)
 	s := attest.NewSubject(command, &attest.Expect{Request: p.plan.Request, ReadLimit: func(name string) (string, string, error) {
 		return cgroupLimit(command, i.ID, name)
 	}})

@@ -36,7 +36,7 @@ func (c *cli) greet(ctx context.Context) (*types.Version, string, error) {
 			return &v, v.APIVersion, nil
 		case podman.OsArch != "":
 			c.podman.Store(true)
-			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: "Podman Engine", Version: podman.Version}}}, "", nil
+			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: podmanEngine, Version: podman.Version}}}, "", nil
 		}
 	}
 	return nil, "", errNoEngine

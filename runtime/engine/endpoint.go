@@ -59,7 +59,7 @@ func (b *Backend) resolve(lookup func(string) (string, bool)) (endpoint, error) 
 		return b.defaultSocket(lookup)
 	}
 	if err := checkHost(e.host); err != nil {
-		return endpoint{}, runtime.Fail(runtime.Setup, "%s names the engine endpoint %q: %w", e.from, e.host, err).
+		return endpoint{}, runtime.Fail(runtime.Setup, "%s names the engine endpoint %q: %w", e.from, withoutPassword(e.host), err).
 			WithCure("write it as unix:///path, tcp://host:port or ssh://user@host")
 	}
 	if e.tls == nil && strings.HasPrefix(e.host, "tcp://") {
@@ -117,6 +117,15 @@ func expandSocket(s string, lookup func(string) (string, bool)) (string, bool) {
 		return "", false
 	}
 	return v + "/" + rest, true
+}
+
+// withoutPassword is an endpoint as it may be shown.
+func withoutPassword(host string) string {
+	u, err := url.Parse(host)
+	if err != nil {
+		return "(unreadable)"
+	}
+	return u.Redacted()
 }
 
 func checkHost(host string) error {

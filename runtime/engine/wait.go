@@ -78,11 +78,12 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 }
 
 // witness adds what the kernel says of the command's end, where somebody watched it: an engine's exit status is the same for a signal and
-// for a status of 128 and more.
+// for a status of 128 and more, and not every engine notices a kill by the memory limit.
 func (p *process) witness(x *runtime.Exit) {
 	if p.watch == nil {
 		return
 	}
+	killed := x.Code == 128+int(syscall.SIGKILL)
 	code, signal, known := p.watch.ended()
 	switch {
 	case !known:
@@ -90,9 +91,15 @@ func (p *process) witness(x *runtime.Exit) {
 		x.Code, x.Signal, x.Notes = -1, syscall.Signal(signal), nil
 		x.Observer += ", pidfd"
 	case signal == 0 && x.Code == code:
-		x.OOM, x.Notes = false, nil
+		killed, x.Notes = false, nil
 		x.Observer += ", pidfd"
 	}
+	u := p.watch.usage()
+	x.Usage.PeakMemory, x.Usage.UserCPU, x.Usage.SystemCPU = u.peak, u.user, u.system
+	if u.killsFrom != "" && u.kills > 0 {
+		x.OOMKills, x.MemoryEvents = u.kills, u.killsFrom
+	}
+	x.OOM = killed && x.OOMKills > 0
 }
 
 // record gives the engine's record of an ended container. Where the wait broke, the engine may still know the end, or still run the

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// TestAnEndByTheMemoryLimitIsToldFromOthers covers what an engine's OOMKilled flag and exit status say together, and what neither says alone.
+func TestAnEndByTheMemoryLimitIsToldFromOthers(t *testing.T) {
+	hog := fmt.Sprintf("sbx-probe alloc %d", 256<<20)
+	eachEngine(t, func(t *testing.T, e underTest) {
+		b := e.backend(t)
+		for _, c := range []struct {
+			name    string
+			command []string
+			init    bool
+			status  int
+			oom     bool
+		}{
+			{"the command itself is killed", []string{"sh", "-c", "exec " + hog}, false, 137, true},
+			{"the command under an init is killed", []string{"sh", "-c", "exec " + hog}, true, 137, true},
+			{"a child is killed, the command succeeds", []string{"sh", "-c", hog + "; exit 0"}, false, 0, false},
+			{"a child is killed, the command fails", []string{"sh", "-c", hog + "; exit 9"}, true, 9, false},
+			{"137 without a kill", []string{"sh", "-c", "exit 137"}, true, 137, false},
+			{"killed by a signal", []string{"sh", "-c", "sleep 0.3; kill -9 $$"}, true, 137, false},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				r := e.request(c.command...)
+				r.Limits.Memory = runtime.AtMost(64 << 20)
+				r.Hardening.Init = c.init
+				x := launch(t, b, r).wait()
+				if status(x) != c.status || x.OOM != c.oom {
+					t.Errorf("%+v, want status %d, out of memory %v", x, c.status, c.oom)
+				}
+			})
+		}
+	})
+}
+
+func TestASignalIsToldFromAStatusWhereTheCommandLivedToBeWatched(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e underTest) {
+		b := e.backend(t)
+		for _, init := range []bool{false, true} {
+			for _, c := range []struct {
+				script string
+				signal syscall.Signal
+				code   int
+			}{
+				{"sleep 0.5; exec sbx-probe signal SEGV", syscall.SIGSEGV, -1},
+				{"sleep 0.5; exit 139", 0, 139},
+				{"sleep 0.5; exit 137", 0, 137},
+			} {
+				if c.signal != 0 && !init {
+					continue // process 1 is not ended by a signal that it has no handler for
+				}
+				r := e.request("sh", "-c", c.script)
+				r.Hardening.Init = init
+				if x := launch(t, b, r).wait(); x.Signal != c.signal || x.Code != c.code {
+					t.Errorf("%s, init %v: %+v", c.script, init, x)
+				}
+			}
+		}
+	})
+}
+
+func TestProcessOneThatIgnoresTermIsStillKilled(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e underTest) {
+		l := launch(t, e.backend(t), e.request("sleep", "1000"))
+		// Without an init the kernel drops a signal that process 1 has no handler for.
+		if err := l.proc.Signal(within(t), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.res.Kill(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		if x := l.wait(); status(x) != 137 {
+			t.Errorf("%+v", x)
+		}
+	})
+}
