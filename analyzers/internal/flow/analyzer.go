@@ -59,6 +59,7 @@ type Result struct {
 	sums       map[*ssa.Function]*Summary
 	visits     map[*ssa.Function]int
 	callers    map[*ssa.Function]map[*ssa.Function]bool
+	called     map[*ssa.Function]bool // by a call that says what the receiver is
 	importMemo map[*types.Func]*Summary
 	named      map[string][]method
 	hidden     []hiddenMethod
@@ -90,6 +91,7 @@ func run(pass *analysis.Pass) (any, error) {
 		sums:       make(map[*ssa.Function]*Summary),
 		visits:     make(map[*ssa.Function]int),
 		callers:    make(map[*ssa.Function]map[*ssa.Function]bool),
+		called:     make(map[*ssa.Function]bool),
 		importMemo: make(map[*types.Func]*Summary),
 		uses:       make(map[*ssa.Function][]*Use),
 		effects:    make(map[*ssa.Function][]Effect),

@@ -71,6 +71,7 @@ type Callee struct {
 	Free  []Value       // values of the free variables
 	Sum   *Summary      // set for a function literal of another package
 	Param *Alt          // the callee is a parameter or free variable of the caller
+	Recv  string        // for an interface call: the package path and name of the method's type
 }
 
 // Short returns the name a message calls the callee by.
@@ -296,6 +297,21 @@ func lastInstr(b *ssa.BasicBlock) ssa.Instruction {
 		return nil
 	}
 	return b.Instrs[len(b.Instrs)-1]
+}
+
+// receiver keeps of an interface value what can be the receiver of a method of the type: behind an interface that came from elsewhere any other type
+// may stand, and its fields are not those of this one.
+func receiver(v Value, t string) Value {
+	var out []Value
+	for _, a := range v {
+		if a.Kind == Struct && (a.Text == t || a.Text == "") {
+			out = append(out, Value{a})
+		}
+	}
+	if len(out) == 0 {
+		return unknown()
+	}
+	return join(out...)
 }
 
 // lazyArgs returns the arguments of the call by index, each computed when it is asked for.

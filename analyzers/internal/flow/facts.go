@@ -96,7 +96,7 @@ func (r *Result) loadFacts() {
 		if p, ok := t.(*types.Pointer); ok {
 			t = p.Elem()
 		}
-		c := Callee{Name: fn.FullName(), Obj: fn}
+		c := Callee{Name: fn.FullName(), Obj: fn, Recv: typeName(t)}
 		r.named[fn.Name()] = append(r.named[fn.Name()], method{t, c})
 		r.addByType(typeName(t), fn.Name(), c)
 	}
@@ -106,7 +106,7 @@ func (r *Result) loadFacts() {
 			continue
 		}
 		for _, m := range h.Methods {
-			c := Callee{Name: m.Full, Sum: &m.Summary}
+			c := Callee{Name: m.Full, Sum: &m.Summary, Recv: m.Type}
 			r.hidden = append(r.hidden, hiddenMethod{m, c})
 			r.addByType(m.Type, m.Name, c)
 		}
@@ -170,11 +170,11 @@ func (r *Result) ownMethods() {
 		set := types.NewMethodSet(types.NewPointer(t))
 		for sel := range set.Methods() {
 			obj := sel.Obj().(*types.Func).Origin()
-			c := Callee{Name: obj.FullName(), Obj: obj}
+			c := Callee{Name: obj.FullName(), Obj: obj, Recv: typeName(t)}
 			if len(sel.Index()) > 1 && t.TypeParams() == nil {
 				// Promoted: the wrapper finds the embedded field of the receiver.
 				if fn := r.SSA.Prog.MethodValue(sel); fn != nil && len(fn.Blocks) > 0 {
-					c = Callee{Name: fn.String(), Obj: obj, Fn: fn}
+					c.Name, c.Fn = fn.String(), fn
 				}
 			} else if fn := r.SSA.Prog.FuncValue(obj); fn != nil && len(fn.Blocks) > 0 {
 				c.Fn = fn

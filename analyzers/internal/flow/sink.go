@@ -57,6 +57,18 @@ func (s *Sink) open() bool {
 	return false
 }
 
+// hopeless reports whether nothing is known of any of the sink's values, now or later.
+func (s *Sink) hopeless() bool {
+	for _, v := range s.Vals {
+		for _, a := range v {
+			if a.Kind != Unknown && a.Kind != Nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (s *Sink) key() string {
 	var b strings.Builder
 	b.WriteString(s.Kind)

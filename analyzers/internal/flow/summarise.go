@@ -17,7 +17,10 @@ import (
 const (
 	maxVisits = 12 // of one function: what still grows then is recursion that builds arguments
 	maxVia    = 16 // names in a chain
-	maxSinks  = 64 // of one summary, in the order of their keys
+	maxSinks  = 32 // of one summary, in the order of their keys
+
+	// maxCallPath is how far from a parameter a function may be found that is called: f, s.f, s.opts.f.
+	maxCallPath = 2
 )
 
 func declaredFuncs(pass *analysis.Pass) []*types.Func {
@@ -152,6 +155,9 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 					r.inheritEffects(f, sum, posOf(call), nil, effects)
 				}
 			}
+			if len(c.Param.Path) > maxCallPath {
+				continue
+			}
 			given := r.carried(common)
 			if given == nil && r.own() {
 				given = slices.Repeat([]Value{unknown()}, len(common.Args)) // for its effects
@@ -171,11 +177,21 @@ func (r *Result) visitCall(fn *ssa.Function, call ssa.CallInstruction, add func(
 		if len(sum.Sinks) > 0 && args == nil {
 			args = r.Args(common)
 		}
+		given := args
+		if common.IsInvoke() && len(args) > 0 {
+			given = slices.Clone(args)
+			given[0] = receiver(args[0], c.Recv)
+			if c.Fn != nil && !given[0].Has(Unknown) {
+				r.called[c.Fn] = true
+			}
+		} else if c.Fn != nil {
+			r.called[c.Fn] = true
+		}
 		// A call marked as the seam's launch API hands over; what the driver behind it does is not the caller's.
 		if c.Obj != nil && r.Directives.Object(c.Obj).Launch {
 			continue
 		}
-		r.inherit(fn, call, c, sum, args, add, effects, 0)
+		r.inherit(fn, call, c, sum, given, add, effects, 0)
 		if r.mayReach(common, c) && !r.driver(c) {
 			r.inheritEffects(c, sum, posOf(call), nil, effects)
 		}
@@ -264,9 +280,11 @@ func (r *Result) carried(call *ssa.CallCommon) []Value {
 	any := false
 	for i, a := range call.Args {
 		out[i] = unknown()
-		if t := a.Type(); carries(t) || identifies(t) || typeName(t) == exectable.Cmd || r.Directives.Type(t).Launch {
+		t := a.Type()
+		_, isFunc := t.Underlying().(*types.Signature)
+		if carries(t) || identifies(t) || typeName(t) == exectable.Cmd || r.Directives.Type(t).Launch {
 			out[i] = r.Value(a)
-			any = any || out[i].Open() || r.interesting(out[i]) || namesProcess(out[i]) || identifies(t) && groupNumber(out[i])
+			any = any || !isFunc && (out[i].Open() || r.interesting(out[i]) || namesProcess(out[i]) || identifies(t) && groupNumber(out[i]))
 		}
 	}
 	if !any {
@@ -303,6 +321,9 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 			s.Vals = append(s.Vals, substitute(v, args, c.Free))
 		}
 		if s.Kind != Call {
+			if s.hopeless() {
+				continue
+			}
 			add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr), From: from, Literal: literal})
 			continue
 		}
@@ -310,7 +331,7 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 			continue
 		}
 		// The callee calls a function it was given: which one is known now.
-		if s.Vals[0].Has(Param) {
+		if s.Vals[0].nearParam() {
 			add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr), From: from, Literal: literal})
 		}
 		r.calls(fn, instr, s.Vals, func(u *Use) {
@@ -402,7 +423,10 @@ func tidySinks(sinks []Sink) []Sink {
 			keys[k] = s
 		}
 	}
-	slices.Sort(order)
+	slices.SortFunc(order, func(a, b string) int {
+		// Calls of parameters last: they are many, and only steps on the way.
+		return cmp.Or(cmp.Compare(rank(keys[a].Kind), rank(keys[b].Kind)), cmp.Compare(a, b))
+	})
 	if len(order) > maxSinks {
 		order = order[:maxSinks]
 	}
@@ -411,6 +435,13 @@ func tidySinks(sinks []Sink) []Sink {
 		out[i] = keys[k]
 	}
 	return out
+}
+
+func rank(kind string) int {
+	if kind == Call {
+		return 1
+	}
+	return 0
 }
 
 func tidyEffects(effects []Effect) []Effect {
@@ -493,7 +524,7 @@ func (r *Result) EffectsOf(c Callee) []Effect {
 func (r *Result) fallback() {
 	var more []*Use
 	for _, u := range r.Uses {
-		if !u.open() || len(r.callers[u.Fn]) > 0 && u.Fn.Parent() == nil {
+		if !u.open() || r.called[u.Fn] && u.Fn.Parent() == nil {
 			continue
 		}
 		for i, v := range u.Vals {

@@ -204,6 +204,16 @@ func (v Value) Open() bool {
 	return false
 }
 
+// nearParam reports whether the value may be a parameter, or a field not far from one.
+func (v Value) nearParam() bool {
+	for _, a := range v {
+		if a.Kind == Param && len(a.Path) <= maxCallPath {
+			return true
+		}
+	}
+	return false
+}
+
 func (a Alt) open() bool {
 	if a.Kind == Param {
 		return true
