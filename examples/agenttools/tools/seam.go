@@ -7,6 +7,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -94,15 +95,20 @@ func (s Seam) converse(ctx context.Context, l sbx.Launch) (*pipes, error) {
 // ask calls talk, which writes a question and reads its answer. When ctx ends first, or talk cannot go on, the command is killed: nobody
 // would know what the next bytes belong to. The error then says how the command ended.
 func (p *pipes) ask(ctx context.Context, talk func() error) error {
-	stop := context.AfterFunc(ctx, func() { p.run.Kill(context.WithoutCancel(ctx)) }) // its end is looked at below
+	killed := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { killed <- p.run.Kill(context.WithoutCancel(ctx)) })
 	err := talk()
-	if stop() && err == nil {
+	stopped := stop()
+	if stopped && err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w before the answer was complete", context.Cause(ctx))
 	}
 	res, failed := p.end(context.WithoutCancel(ctx))
+	if !stopped {
+		failed = errors.Join(failed, <-killed)
+	}
 	if failed != nil {
 		return failed
 	}
