@@ -501,6 +501,23 @@ func TestACanceledContextStopsARunAndNotALaunchedOne(t *testing.T) {
 	})
 }
 
+func TestALaunchGivenUpAtTheChargeStartsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		st := newStand(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		l := launch()
+		l.Charge = func(context.Context, *sbx.Plan) error { cancel(); return nil }
+		res, err := st.box.Run(ctx, l)
+		if res.Outcome != sbx.Canceled || !errors.Is(err, sbx.ErrSetup) || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v", res, err)
+		}
+		if ops := st.ops(); slices.Contains(ops, script.OnStart) {
+			t.Errorf("the backend was asked %v", ops)
+		}
+		st.clean()
+	})
+}
+
 func TestStartTimeoutCoversPrepareToReady(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -11,6 +11,10 @@ import (
 // start is step 4 up to the running command: the streams are made, the backend starts the command and attests it, the supervisor
 // takes over.
 func (r *Run) start(ctx context.Context, l *Launch) (state, note string, err error) {
+	// What was cancelled up to here starts nothing; a backend that looks at its context late would.
+	if ctx.Err() != nil {
+		return "", "", Fail(Setup, "the launch was given up before its command was started: %w", context.Cause(ctx))
+	}
 	req := &StartRequest{Stdin: r.plan.Request.Stdin, StdinFile: l.Stdin.File, Terminal: r.plan.Request.Terminal}
 	r.streams = newStreams(r.plan.Request, l)
 	req.Stdout, req.Stderr = r.streams.outputs()
