@@ -7,6 +7,7 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/backendexec"
 	"github.com/sbxkit/sbxkit/analyzers/backendimport"
 	"github.com/sbxkit/sbxkit/analyzers/groupkill"
+	"github.com/sbxkit/sbxkit/analyzers/hostenv"
 	"github.com/sbxkit/sbxkit/analyzers/livenessstdin"
 	"github.com/sbxkit/sbxkit/analyzers/lostfailure"
 	"github.com/sbxkit/sbxkit/analyzers/rawshell"
@@ -18,6 +19,7 @@ var rules = []*analysis.Analyzer{
 	backendexec.Analyzer,
 	backendimport.Analyzer,
 	groupkill.Analyzer,
+	hostenv.Analyzer,
 	livenessstdin.Analyzer,
 	lostfailure.Analyzer,
 	rawshell.Analyzer,

@@ -367,7 +367,7 @@ func alongPath(v Value, path []string) Value {
 		switch {
 		case step[0] == '.':
 			v = v.Field(step[1:])
-			if step == ".SysProcAttr" {
+			if step == ".SysProcAttr" || step == ".Env" {
 				v = orNil(v)
 			}
 		case step == "[]":

@@ -465,6 +465,9 @@ func (r *Result) slice(v *ssa.Slice) Value {
 		if v.Low == nil && v.High == nil {
 			return x
 		}
+		if FromHost(x) {
+			return hostPart()
+		}
 		return unknown()
 	}
 	low, high := 0, -1
@@ -560,7 +563,7 @@ func (r *Result) lookup(x, key ssa.Value) Value {
 		if a.Kind != Str {
 			return v.Element()
 		}
-		out = append(out, v.Key(a.Text))
+		out = append(out, withoutHost(v.Key(a.Text)))
 	}
 	return join(out...)
 }
@@ -712,6 +715,12 @@ func (r *Result) isActive(v ssa.Value) bool { _, ok := r.active[v]; return ok }
 
 func (r *Result) mapUpdate(val Value, u *ssa.MapUpdate) Value {
 	k, e := r.eval(u.Key), r.eval(u.Value)
+	if FromHost(e) && picked(u.Block()) {
+		e = withoutHost(e)
+		if FromHost(k) {
+			k = unknown()
+		}
+	}
 	var out []Value
 	for _, a := range val {
 		if a.Kind != Map {

@@ -72,6 +72,9 @@ func (r *Result) model(name string, call *ssa.Call, i int) (Value, bool) {
 	if v, ok := r.pidModel(name, call, i); ok {
 		return v, true
 	}
+	if v, ok := r.environModel(name, call, i); ok {
+		return v, true
+	}
 	switch name {
 	case "os.Getenv", "os.LookupEnv":
 		key := r.eval(args[0])
@@ -249,6 +252,9 @@ func (r *Result) builtin(b *ssa.Builtin, call *ssa.Call) Value {
 		}
 		if len(more) == 1 && more[0].Kind == Str {
 			return unknown() // append([]byte, string...)
+		}
+		if FromHost(more) && !FromHost(list) && picked(call.Block()) {
+			more = withoutHost(more)
 		}
 		return listOf(spliceOf(list), spliceOf(more))
 	case "min", "max":

@@ -80,7 +80,7 @@ func processCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(S
 	}
 	if fn := common.StaticCallee(); fn != nil {
 		name := fullName(fn)
-		if killers[name] {
+		if killers[name] && !mayStop(fn, call) {
 			emit(r.processSink(name, r.Args(common)))
 		}
 		if checksIdentity(name, fn.Name(), common) {
@@ -96,6 +96,29 @@ func processCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(S
 			emit(r.processSink(c.Name, r.Args(common)))
 		}
 	}
+}
+
+// mayStop reports whether the call is a wait that may return while the child lives: it does not wait, or it waits for a child that is
+// traced or stopped as well.
+func mayStop(fn *ssa.Function, instr ssa.CallInstruction) bool {
+	if fn.Name() != "Wait4" {
+		return false
+	}
+	if n, ok := intOf(instr.Common().Args[2]); !ok || n != 0 {
+		return true
+	}
+	for _, b := range instr.Parent().Blocks {
+		for _, other := range b.Instrs {
+			call, ok := other.(ssa.CallInstruction)
+			if !ok || call.Common().StaticCallee() == nil {
+				continue
+			}
+			if n := call.Common().StaticCallee().Name(); n == "Stopped" || n == "StopSignal" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // processSink is the sink that calling the function with args is. A method value has its receiver bound.

@@ -600,7 +600,7 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 		for f := range st.Fields() {
 			if f.Name() == step[1:] {
 				// What a command is started with belongs to that command, not to all the package has.
-				if f.Name() != "SysProcAttr" {
+				if f.Pkg() == nil || f.Pkg().Path() != "os/exec" {
 					field, last = f, i
 				}
 				t, found = f.Type(), true
