@@ -99,7 +99,10 @@ func (r *REPL) Close(ctx context.Context) error {
 	if r.session == nil {
 		return nil
 	}
-	_, err := r.session.end(ctx)
+	res, err := r.session.end(ctx)
 	r.session = nil
-	return err
+	if err != nil {
+		return err
+	}
+	return res.Err()
 }
