@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -270,7 +271,7 @@ func (p *loaded) analyse(cfg *Config, facts *factSet, analyzers []*analysis.Anal
 			AllObjectFacts:  func() []analysis.ObjectFact { return facts.allObjects(kinds) },
 			AllPackageFacts: func() []analysis.PackageFact { return facts.allPackages(kinds) },
 		}
-		value, err := a.Run(pass)
+		value, err := guarded(a, pass)
 		if err != nil {
 			failed[a] = true
 			errs = append(errs, fmt.Errorf("%s: %w", a.Name, err))
@@ -300,6 +301,16 @@ func (p *loaded) analyse(cfg *Config, facts *factSet, analyzers []*analysis.Anal
 		}
 	}
 	return nil
+}
+
+// guarded runs the analyzer and makes an error of a panic: a rule that breaks on some code must say on which.
+func guarded(a *analysis.Analyzer, pass *analysis.Pass) (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error on package %s: %v; please report it with this trace:\n%s", pass.Pkg.Path(), p, debug.Stack())
+		}
+	}()
+	return a.Run(pass)
 }
 
 // factMakers returns the analyzers with facts below the given ones.

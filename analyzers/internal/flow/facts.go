@@ -288,16 +288,21 @@ func (r *Result) exportable(fn *ssa.Function) *Summary {
 }
 
 // carries reports whether values of type t can hold a program's name, an argument list, or a function.
-func carries(t types.Type) bool {
+func carries(t types.Type) bool { return carriesAt(t, 0) }
+
+func carriesAt(t types.Type, depth int) bool {
+	if depth > maxDepth {
+		return false // a type that is made of itself
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return u.Info()&types.IsString != 0
 	case *types.Slice:
-		return carries(u.Elem())
+		return carriesAt(u.Elem(), depth+1)
 	case *types.Array:
-		return carries(u.Elem())
+		return carriesAt(u.Elem(), depth+1)
 	case *types.Map:
-		return carries(u.Elem())
+		return carriesAt(u.Elem(), depth+1)
 	case *types.Signature:
 		return true
 	}

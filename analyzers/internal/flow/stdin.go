@@ -358,7 +358,12 @@ func onlyCompared(v ssa.Value) bool {
 
 // isStream reports whether values of type t can be a stream or wrap one: interfaces that read, write or close, types of the standard library
 // that wrap a stream, and collections of them.
-func isStream(t types.Type) bool {
+func isStream(t types.Type) bool { return isStreamAt(t, 0) }
+
+func isStreamAt(t types.Type, depth int) bool {
+	if depth > maxDepth {
+		return false // a type that is made of itself
+	}
 	switch u := types.Unalias(t).Underlying().(type) {
 	case *types.Interface:
 		for _, m := range []string{"Write", "Read", "Close", "WriteString"} {
@@ -368,13 +373,13 @@ func isStream(t types.Type) bool {
 		}
 		return false
 	case *types.Slice:
-		return isStream(u.Elem())
+		return isStreamAt(u.Elem(), depth+1)
 	case *types.Array:
-		return isStream(u.Elem())
+		return isStreamAt(u.Elem(), depth+1)
 	case *types.Map:
-		return isStream(u.Elem())
+		return isStreamAt(u.Elem(), depth+1)
 	case *types.Chan:
-		return isStream(u.Elem())
+		return isStreamAt(u.Elem(), depth+1)
 	}
 	name := typeName(t)
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
