@@ -3,7 +3,9 @@ package hostenv
 import (
 	_ "embed"
 	"fmt"
+	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/directive"
@@ -45,6 +47,9 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 		case use.Kind == flow.Environ && commands:
+			if inTest(pass, use) || enginesOwn(pass.Pkg, use) || keptElsewhere(index, result, use) {
+				continue
+			}
 			why = started(result, use)
 		}
 		if why == "" {
@@ -67,6 +72,52 @@ func inside(index *directive.Index, fn *ssa.Function) bool {
 		}
 	}
 	return false
+}
+
+// inTest reports whether the start stands in a test file, and not of a backend's program: what tests start are helpers, the test binary
+// itself above all.
+func inTest(pass *analysis.Pass, use *flow.Use) bool {
+	if !strings.HasSuffix(pass.Fset.File(use.Pos).Name(), "_test.go") {
+		return false
+	}
+	for _, a := range use.Vals[1] {
+		if base, ok := a.BaseName(); ok && slices.Contains(rule.Current().ProgramNames(), base) {
+			return false
+		}
+	}
+	return true
+}
+
+// enginesOwn reports whether a package that speaks to an engine by its client library starts a program whose name is not known: the
+// engine's command-line client, where there is no socket.
+func enginesOwn(pkg *types.Package, use *flow.Use) bool {
+	for _, a := range use.Vals[1] {
+		if base, ok := a.BaseName(); ok && !clients[base] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(pkg.Imports(), func(p *types.Package) bool {
+		return strings.HasPrefix(p.Path(), "github.com/docker/docker/client") || strings.HasPrefix(p.Path(), "github.com/moby/moby/client")
+	})
+}
+
+// keptElsewhere reports whether the environment is state that a seam or backend package keeps in a value of its own: it answers for it.
+func keptElsewhere(index *directive.Index, result *flow.Result, use *flow.Use) bool {
+	call, ok := use.Instr.(ssa.CallInstruction)
+	if !ok || use.From == nil {
+		return false
+	}
+	for _, c := range result.Callees(call.Common()) {
+		if c.Fn != nil || c.Obj == nil || index.PackageOf(c.Obj.Pkg()) == (directive.PackageFact{}) {
+			return false
+		}
+	}
+	for _, a := range use.From.Vals[0] {
+		if a.Kind == flow.Param && len(a.Path) < 2 {
+			return false
+		}
+	}
+	return true
 }
 
 // started judges the start of a command.
