@@ -66,8 +66,8 @@ func doctorCommand(s streams) *cobra.Command {
 	return c
 }
 
-func diagnose(ctx context.Context, name, image string) diagnosis {
-	d := diagnosis{Backend: name}
+func diagnose(ctx context.Context, name, image string) (d diagnosis) {
+	d.Backend = name
 	b, err := newBackend(name)
 	if err != nil {
 		d.Failure = sbx.AsFailure(err, sbx.Setup)
@@ -78,7 +78,11 @@ func diagnose(ctx context.Context, name, image string) diagnosis {
 		d.Failure = sbx.AsFailure(err, sbx.Setup)
 		return d
 	}
-	defer box.Close()
+	defer func() {
+		if err := box.Close(); err != nil && d.Failure == nil {
+			d.Failure = sbx.AsFailure(err, sbx.Uncertain)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	if d.Identity, err = box.Probe(ctx); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -16,7 +17,7 @@ func planCommand(s streams) *cobra.Command {
 		Use:   "plan --backend NAME [flags] -- COMMAND...",
 		Short: "Print what run would do, and stop before anything exists",
 		Args:  cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			l, err := f.launch(args)
 			if err != nil {
 				return err
@@ -28,7 +29,7 @@ func planCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer box.Close()
+			defer func() { err = errors.Join(err, box.Close()) }()
 			p, err := box.Plan(c.Context(), l)
 			if err != nil {
 				return err

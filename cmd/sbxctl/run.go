@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -18,7 +19,7 @@ func runCommand(s streams) *cobra.Command {
 		Long: `Run a command in a sandbox, stream its output, and exit with its code: 128+n for signal n, 124 timed out, 125 the sandbox failed,
 126 not executable and 127 not found inside.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			l, err := f.launch(args)
 			if err != nil {
 				return err
@@ -31,19 +32,20 @@ func runCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer box.Close()
-			res, err := box.Run(c.Context(), l)
+			defer func() { err = errors.Join(err, box.Close()) }()
+			//sbx:allow lostfailure the result carries the failure, and both its message and its code reach the caller
+			res, failure := box.Run(c.Context(), l)
 			if result != "" {
 				if werr := writeResult(result, res); werr != nil {
 					fmt.Fprintf(s.err, "sbxctl: %v\n", werr)
-					if err == nil {
+					if failure == nil {
 						return exitError{125}
 					}
 				}
 			}
 			code := res.ExitCode()
-			if err != nil {
-				fmt.Fprintf(s.err, "sbxctl: %v\n", err)
+			if failure != nil {
+				fmt.Fprintf(s.err, "sbxctl: %v\n", failure)
 			} else if res.Evidence.Cause != "" {
 				fmt.Fprintf(s.err, "sbxctl: %s: %s\n", res, res.Evidence.Cause)
 			}

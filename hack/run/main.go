@@ -32,6 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	//sbx:allow lostfailure an error exits 1, as a job that was not contained does
 	ok, err := run(ctx, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
@@ -114,13 +115,13 @@ func run(ctx context.Context, out io.Writer) (bool, error) {
 }
 
 // play runs the job and the forbidden ones on one backend.
-func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, image string) (row, error) {
-	r := row{name: name}
+func (s *scene) play(ctx context.Context, name string, b sbx.Backend, toolbox, image string) (r row, err error) {
+	r.name = name
 	box, err := s.sandbox(ctx, b)
 	if err != nil {
 		return r, err
 	}
-	defer box.Close()
+	defer func() { err = errors.Join(err, box.Close()) }()
 	began := time.Now()
 	id, err := box.Probe(ctx)
 	if err != nil {

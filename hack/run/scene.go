@@ -170,7 +170,8 @@ func (s *scene) forbidden() []func(context.Context, *sbx.Sandbox, launcher) (boo
 			return !res.Success() && s.reached.Load() == before, nil
 		},
 		func(ctx context.Context, box *sbx.Sandbox, l launcher) (bool, error) {
-			if _, err := box.Run(ctx, l("cp", "RESULT", s.secret)); err != nil {
+			res, err := box.Run(ctx, l("cp", "RESULT", s.secret))
+			if err != nil {
 				return false, err
 			}
 			got, err := os.ReadFile(s.secret)
@@ -180,6 +181,7 @@ func (s *scene) forbidden() []func(context.Context, *sbx.Sandbox, launcher) (boo
 			if string(got) == planted+"\n" {
 				return true, nil
 			}
+			fmt.Fprintf(os.Stderr, "the file outside was written: the command %s\n", res)
 			return false, os.WriteFile(s.secret, []byte(planted+"\n"), 0o666)
 		},
 	}

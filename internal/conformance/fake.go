@@ -1,5 +1,7 @@
 // Package conformance runs the conformance suite on every backend of this host, writes docs/conformance.md from what it finds, and keeps
 // backends that are wrong on purpose, each of which the suite has to catch.
+//
+//sbx:seam it drives every backend
 package conformance
 
 import (

@@ -157,7 +157,9 @@ func controller(point string) int {
 			return fail(err)
 		}
 	}
-	_, _ = r.Wait(context.Background())
+	if res, err := r.Wait(context.Background()); err != nil {
+		return fail(fmt.Errorf("the run ended %v: %w", res, err))
+	}
 	return 9
 }
 
@@ -252,12 +254,20 @@ func reconcile(t *testing.T, backend, state string) *sbx.ReconcileReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer box.Close()
+	defer closed(t, box)
 	rep, err := box.Reconcile(t.Context(), sbx.ReconcileOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rep
+}
+
+// closed closes a driver and fails the test where that fails.
+func closed(t *testing.T, box *sbx.Sandbox) {
+	t.Helper()
+	if err := box.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // found lists what an owner has on an engine.

@@ -48,7 +48,11 @@ func TestEgressIsTheOneWayOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer box.Close()
+			defer func() {
+				if err := box.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
 			// A socket's path is bounded by 108 bytes (unix(7)), which a test's own directory may be beyond.
 			dir, err := os.MkdirTemp("", "sbx")
 			if err != nil {

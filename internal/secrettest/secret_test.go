@@ -90,7 +90,11 @@ func search(t *testing.T, b sbx.Backend) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer box.Close()
+	defer func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	var out bytes.Buffer
 	l := sbx.Launch{
 		// The command shows that it got the values, and then waits to be looked at.

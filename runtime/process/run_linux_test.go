@@ -423,6 +423,7 @@ func TestAScriptIsReadFromADescriptor(t *testing.T) {
 func TestCredentialsReachTheCommandByTheirRole(t *testing.T) {
 	b := backend(t, bwrapDefinition())
 	r := begin(t, b, runtime.Launch{
+		//sbx:allow rawshell the test's own text, run in the sandbox; how a script is staged is another test's subject
 		Argv: []string{"/bin/sh", "-c", `echo "$TEST_CREDENTIAL"; cat /run/sbx/credentials/file; stat -c %a /run/sbx/credentials/file; cat /proc/self/fd/$SBX_CREDENTIAL_FD_FD`},
 		Credentials: map[string]runtime.Credential{
 			"env": {Value: []byte("canary-env")}, "file": {Value: []byte("canary-file\n")}, "fd": {Value: []byte("canary-fd")},
