@@ -85,7 +85,10 @@ func killed(t *testing.T, backend, dir, point string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), envPoint+"="+point, envBackend+"="+backend, envDir+"="+dir)
+	cmd.Env = []string{envPoint + "=" + point, envBackend + "=" + backend, envDir + "=" + dir}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "SBX_TEST_IMAGE", "SBX_TEST_DOCKER_HOST", "SBX_TEST_PODMAN_HOST"} {
+		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name))
+	}
 	out, err := cmd.CombinedOutput()
 	var e *exec.ExitError
 	if !errors.As(err, &e) || ctx.Err() != nil || e.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
