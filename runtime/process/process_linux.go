@@ -44,6 +44,7 @@ type process struct {
 	notes      []string
 
 	stdin   io.WriteCloser
+	tty     *os.File // our end of the terminal, nil without one
 	outputs [2]*stream
 	signals []*stream // heartbeat and notify
 	running bool      // the streams are read

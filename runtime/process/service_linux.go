@@ -24,8 +24,3 @@ func (p *process) Dial(ctx context.Context, port int) (io.Closer, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 }
-
-// Resize is Unsupported without a terminal.
-func (p *process) Resize(uint16, uint16) error {
-	return runtime.Fail(runtime.Unsupported, "the run has no terminal").About("terminal")
-}

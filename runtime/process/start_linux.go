@@ -69,6 +69,9 @@ type start struct {
 func (s *start) run() error {
 	o := order{}
 	o.sys.Setsid = true
+	if s.req.Terminal != nil {
+		o.sys.Setctty, o.sys.Ctty = true, 0
+	}
 	if s.req.Hardening.ParentDeath {
 		o.sys.Pdeathsig = syscall.SIGKILL
 	}

@@ -151,6 +151,12 @@ var _ io.WriteCloser = halfCloser{}
 
 // streams connects the three streams as the start asks for, into t.
 func (p *process) streams(t *table, r *runtime.StartRequest, same bool) error {
+	if size := p.req.Terminal; size != nil {
+		if r.Stdout.Writer == nil {
+			return errors.New("a terminal's stream needs a writer to go to")
+		}
+		return p.terminal(t, r, size)
+	}
 	switch r.Stdin {
 	case runtime.StdinPipe:
 		w, err := t.writer(0, "stdin")

@@ -13,6 +13,7 @@ type table struct {
 	files []uintptr
 	owned []int
 	keep  []*os.File // a caller's files, alive until the child has them
+	later []*os.File // files of ours that close closes
 }
 
 // place puts our descriptor fd under number n; owned says that close closes it.
@@ -89,7 +90,10 @@ func (t *table) close() {
 	for _, fd := range t.owned {
 		unix.Close(fd)
 	}
-	t.owned, t.keep = nil, nil
+	for _, f := range t.later {
+		f.Close()
+	}
+	t.owned, t.keep, t.later = nil, nil, nil
 }
 
 func newPipe() ([2]int, error) {
