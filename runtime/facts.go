@@ -20,6 +20,8 @@ type Identity struct {
 	// UserRemap is true where the engine maps container ids to others of the host.
 	UserRemap bool   `json:"user_remap,omitempty"`
 	Cgroup    string `json:"cgroup,omitempty"` // "v1", "v2", "hybrid", "none"
+	// Cgroups are the directories below which a process backend makes a run's control groups, by controller; by "" with one hierarchy.
+	Cgroups map[string]string `json:"-"`
 	// Flags are the options this build really has, sorted; nil where the backend has no command line.
 	Flags []string `json:"-"`
 	// Absent names vocabulary features this host cannot do, with the reason and the cure; what a plan needs of them is refused.

@@ -20,7 +20,6 @@ import (
 // Group is a run's own control group: one directory in the one hierarchy, or one in each of several. Its methods are safe for concurrent
 // use.
 type Group struct {
-	host *Host
 	// dirs are its directories, by v1 controller; by "" in the one hierarchy.
 	dirs   map[string]string
 	limits runtime.Limits
@@ -56,15 +55,11 @@ func (h *Host) Plan(name string, l *runtime.Limits) (*Group, error) {
 			needed = append(needed, c)
 		}
 	}
-	dirs, err := h.parents(needed)
+	dirs, err := h.dirs(name, needed)
 	if err != nil {
 		return nil, runtime.Fail(runtime.Unsupported, "%s: %w", names[0], err).About(names[0]).WithCure("%s", cure)
 	}
-	g := &Group{host: h, dirs: map[string]string{}, limits: *l}
-	for c, d := range dirs {
-		g.dirs[c] = filepath.Join(d, name)
-	}
-	return g, nil
+	return &Group{dirs: dirs, limits: *l}, nil
 }
 
 const cure = "run where control groups are delegated (systemd-run --user --scope -p Delegate=yes), as root, or do without the limit"
@@ -126,12 +121,13 @@ func refused(err error) bool {
 
 func (g *Group) create() error {
 	if dir, ok := g.dirs[""]; ok {
-		_, err := cgroup2.NewManager(g.host.unified, strings.TrimPrefix(dir, g.host.unified), g.resources2())
+		root := mountRoot(dir)
+		_, err := cgroup2.NewManager(root, strings.TrimPrefix(dir, root), g.resources2())
 		return err
 	}
 	res := g.resources1()
 	for c, dir := range g.dirs {
-		root := g.host.roots[c]
+		root := mountRoot(dir)
 		var s cgroup1.Subsystem
 		// The library's controllers stand below a directory of theirs by name.
 		switch above := filepath.Dir(root); c {
@@ -150,6 +146,18 @@ func (g *Group) create() error {
 		}
 	}
 	return nil
+}
+
+// mountRoot is where the hierarchy that a group is to stand in is mounted: the outermost directory that is a group itself.
+func mountRoot(dir string) string {
+	root := filepath.Dir(dir)
+	for {
+		above := filepath.Dir(root)
+		if _, err := os.Lstat(filepath.Join(above, "cgroup.procs")); err != nil || above == root {
+			return root
+		}
+		root = above
+	}
 }
 
 // The kernel counts CPU time in periods; a quota is at least a millisecond a period (sched-bwc.rst).

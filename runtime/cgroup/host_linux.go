@@ -12,17 +12,12 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// Host is where control groups can be made here. It is not changed after Find.
+// Host is where control groups can be made here. It is not changed after it is made.
 type Host struct {
 	// Mode is "v1", "v2", "hybrid" or "none", as Identity.Cgroup has it.
 	Mode string
-
-	// roots are the mount points of v1 controllers, by controller.
-	roots map[string]string
-	// own is our own group in each v1 controller's hierarchy, relative to its root.
-	own map[string]string
-	// unified is the mount point of the one hierarchy, "" without one; ownUnified our own group in it.
-	unified, ownUnified string
+	// Parents are the directories below which a group is made: one a controller where each has a hierarchy of its own, otherwise one, by "".
+	Parents map[string]string
 }
 
 // Find looks at what is mounted and which groups this process is in. It makes nothing.
@@ -43,50 +38,54 @@ func Find() (*Host, error) {
 
 // find reads the two files: what is mounted (proc_pid_mountinfo(5)) and where we are (cgroups(7)).
 func find(mounts, groups string) (*Host, error) {
-	h := &Host{Mode: "none", roots: map[string]string{}, own: map[string]string{}}
 	list, err := mountinfo.GetMountsFromReader(strings.NewReader(mounts), nil)
 	if err != nil {
 		return nil, fmt.Errorf("looking for control groups: %w", err)
 	}
 	// Of a hierarchy mounted from below its root we see that part only: what stands above is cut off our own path.
-	cut := map[string]string{}
+	roots, cut := map[string]string{}, map[string]string{}
 	for _, m := range list {
 		switch m.FSType {
 		case "cgroup2":
-			if h.unified == "" {
-				h.unified, cut[""] = m.Mountpoint, m.Root
+			if roots[""] == "" {
+				roots[""], cut[""] = m.Mountpoint, m.Root
 			}
 		case "cgroup":
 			for _, c := range strings.Split(m.VFSOptions, ",") {
-				if slices.Contains(controllers, c) && h.roots[c] == "" {
+				if slices.Contains(controllers, c) && roots[c] == "" {
 					// Controllers mounted together ("cpu,cpuacct") are known by a link each beside their mount.
-					h.roots[c], cut[c] = filepath.Join(filepath.Dir(m.Mountpoint), c), m.Root
+					roots[c], cut[c] = filepath.Join(filepath.Dir(m.Mountpoint), c), m.Root
 				}
 			}
 		}
 	}
+	own := map[string]string{}
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {
 			return nil, fmt.Errorf("looking for control groups: %q is no line of /proc/self/cgroup", line)
 		}
-		if parts[0] == "0" && parts[1] == "" {
-			h.ownUnified = below(cut[""], parts[2])
-			continue
-		}
-		for _, c := range strings.Split(parts[1], ",") {
-			if h.roots[c] != "" {
-				h.own[c] = below(cut[c], parts[2])
+		for _, c := range strings.Split(parts[1], ",") { // the one hierarchy has none here
+			if roots[c] != "" {
+				own[c] = below(cut[c], parts[2])
 			}
 		}
 	}
+	h := &Host{Mode: "none", Parents: map[string]string{}}
+	_, unified := roots[""]
+	for c, root := range roots {
+		if c != "" {
+			h.Parents[c] = filepath.Join(root, own[c])
+		}
+	}
 	switch {
-	case len(h.roots) > 0 && h.unified != "":
+	case len(h.Parents) > 0 && unified:
 		h.Mode = "hybrid"
-	case len(h.roots) > 0:
+	case len(h.Parents) > 0:
 		h.Mode = "v1"
-	case h.unified != "":
+	case unified:
 		h.Mode = "v2"
+		h.Parents[""] = unifiedParent(roots[""], own[""])
 	}
 	return h, nil
 }
@@ -124,52 +123,39 @@ func controllerOf(limit string) string {
 // Limits lists the vocabulary names that a control group can keep.
 var Limits = []string{"limits.cpus", "limits.cpuset", "limits.memory", "limits.processes", "limits.swap"}
 
-// parents says below which directories a group with these controllers can be made: one, by "", in the one hierarchy, or one by controller.
-func (h *Host) parents(needed []string) (dirs map[string]string, err error) {
-	dirs = map[string]string{}
-	if h.unified != "" {
-		if dir, ok := h.unifiedParent(needed); ok {
-			dirs[""] = dir
-			return dirs, nil
-		}
+// dirs are the directories of a group of this name that has these controllers.
+func (h *Host) dirs(name string, needed []string) (map[string]string, error) {
+	if d, ok := h.Parents[""]; ok {
+		return map[string]string{"": filepath.Join(d, name)}, nil
 	}
-	var missing []string
+	dirs := map[string]string{}
 	for _, c := range needed {
-		root := h.roots[c]
-		if root == "" {
-			missing = append(missing, c)
-			continue
+		d, ok := h.Parents[c]
+		if !ok {
+			return nil, fmt.Errorf("no hierarchy here has the controller %s", c)
 		}
-		dirs[c] = filepath.Join(root, h.own[c])
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("no hierarchy here has the controller %s", strings.Join(missing, ", "))
+		dirs[c] = filepath.Join(d, name)
 	}
 	return dirs, nil
 }
 
-// unifiedParent looks from our own group upward for the first whose children have the needed controllers and in which we may make one. A
-// group that has processes of its own cannot hand controllers to children, except the root (cgroups(7), "no internal processes").
-func (h *Host) unifiedParent(needed []string) (string, bool) {
-	for group := h.ownUnified; ; group = filepath.Dir(group) {
-		dir := filepath.Join(h.unified, group)
-		b, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
-		if err == nil && containsAll(strings.Fields(string(b)), needed) {
-			return dir, true
+// unifiedParent looks from our own group upward for the first that hands the controllers on to its children. A group that has processes of
+// its own cannot, except the root (cgroups(7), "no internal processes").
+func unifiedParent(root, own string) string {
+	best := root
+	for group := own; ; group = filepath.Dir(group) {
+		if group == "/" || group == "." || group == "" {
+			return best
 		}
-		// Root itself can be told to hand them on.
-		if group == "/" || group == "." {
-			b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
-			return dir, err == nil && containsAll(strings.Fields(string(b)), needed)
-		}
-	}
-}
-
-func containsAll(have, want []string) bool {
-	for _, w := range want {
-		if !slices.Contains(have, w) {
-			return false
+		dir := filepath.Join(root, group)
+		if b, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control")); err == nil {
+			have := strings.Fields(string(b))
+			if slices.Contains(have, "memory") && slices.Contains(have, "pids") {
+				return dir
+			}
+			if best == root && len(have) > 0 {
+				best = dir
+			}
 		}
 	}
-	return true
 }

@@ -52,7 +52,7 @@ func TestTheHostIsReadOffItsMountsAndGroups(t *testing.T) {
 			}
 		})
 	}
-	if h, err := find(unified, "0::/user.slice/x.scope\n"); err != nil || h.Mode != "v2" || h.ownUnified != "/user.slice/x.scope" {
+	if h, err := find(unified, "0::/user.slice/x.scope\n"); err != nil || h.Mode != "v2" || len(h.Parents) != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -63,7 +63,7 @@ func TestTheUnifiedParentHandsItsControllersOn(t *testing.T) {
 		name  string
 		files map[string]string
 		own   string
-		want  string // relative, "-" for none
+		want  string // relative
 	}{
 		{"root", map[string]string{"cgroup.controllers": "cpu memory pids", "cgroup.subtree_control": ""}, "/", ""},
 		{"delegated to the scope's slice", map[string]string{
@@ -73,7 +73,8 @@ func TestTheUnifiedParentHandsItsControllersOn(t *testing.T) {
 		{"our own group hands on", map[string]string{
 			"cgroup.controllers": "memory pids", "app.slice/cgroup.subtree_control": "memory pids", "app.slice/x.scope/cgroup.subtree_control": "memory pids",
 		}, "/app.slice/x.scope", "app.slice/x.scope"},
-		{"no controller", map[string]string{"cgroup.controllers": "cpu", "cgroup.subtree_control": "cpu"}, "/", "-"},
+		{"nothing handed on", map[string]string{"cgroup.controllers": "cpu", "a/cgroup.subtree_control": ""}, "/a", ""},
+		{"only some of them", map[string]string{"cgroup.controllers": "cpu", "a/cgroup.subtree_control": "cpu", "a/b/cgroup.subtree_control": ""}, "/a/b", "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -86,19 +87,8 @@ func TestTheUnifiedParentHandsItsControllersOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			h := &Host{Mode: "v2", unified: root, ownUnified: c.own}
-			g, err := h.Plan("run", &runtime.Limits{Memory: runtime.AtMost(1 << 20), Processes: runtime.AtMost(3)})
-			if c.want == "-" {
-				if err == nil {
-					t.Errorf("planned %v", g.Paths())
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := g.Paths()[0], filepath.Join(root, c.want, "run"); got != want {
-				t.Errorf("planned %s, want %s", got, want)
+			if got, want := unifiedParent(root, c.own), filepath.Join(root, c.want); got != want {
+				t.Errorf("below %s, want %s", got, want)
 			}
 		})
 	}

@@ -9,17 +9,19 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/sbxkit/sbxkit/runtime"
 )
 
-// Claim is what a limit claims, in the words that Value gives it back in.
-func (g *Group) Claim(limit string) string {
+// Claim is what a limit of l claims, in the words that Value gives it back in.
+func Claim(l *runtime.Limits, limit string) string {
 	switch limit {
 	case "limits.cpuset":
-		return "CPUs " + g.limits.CPUSet
+		return "CPUs " + l.CPUSet
 	case "limits.cpus":
-		return fmt.Sprintf("at most %d billionths of a CPU", g.limits.CPUs.Hard)
+		return fmt.Sprintf("at most %d billionths of a CPU", l.CPUs.Hard)
 	}
-	return fmt.Sprintf("at most %d", g.limits.Get(limit).Hard)
+	return fmt.Sprintf("at most %d", l.Get(limit).Hard)
 }
 
 // Value reads back how the kernel holds a limit, in the words of Claim, and says where it was read. A value that the kernel keeps in its own
@@ -52,7 +54,7 @@ func (g *Group) Value(limit string) (value, evidence string, err error) {
 			evidence += " of " + have
 		}
 		if quota == wanted {
-			return g.Claim(limit), evidence, nil
+			return Claim(&g.limits, limit), evidence, nil
 		}
 		return "a quota of " + quota, evidence, nil
 	}
@@ -69,7 +71,7 @@ func (g *Group) Value(limit string) (value, evidence string, err error) {
 		want = want / page * page
 	}
 	if have == want {
-		return g.Claim(limit), evidence, nil
+		return Claim(&g.limits, limit), evidence, nil
 	}
 	return fmt.Sprintf("at most %d", have), evidence, nil
 }

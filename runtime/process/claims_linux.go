@@ -34,7 +34,7 @@ var hardeningClaims = []struct{ name, value string }{
 }
 
 // claims lists what a plan promises; asked is the request before the planner touched it.
-func (b *Backend) claims(r, asked *runtime.Request, group *cgroup.Group) []runtime.Claim {
+func (b *Backend) claims(r, asked *runtime.Request) []runtime.Claim {
 	var out []runtime.Claim
 	add := func(name, value string, required bool) {
 		out = append(out, runtime.Claim{Name: name, Value: value, Required: required})
@@ -55,10 +55,8 @@ func (b *Backend) claims(r, asked *runtime.Request, group *cgroup.Group) []runti
 			add(l.Name, fmt.Sprintf("soft %d, hard %d", v.Soft, v.Hard), true)
 		}
 	}
-	if group != nil {
-		for _, n := range cgroup.Needed(&r.Limits) {
-			add(n, group.Claim(n), true)
-		}
+	for _, n := range cgroup.Needed(&r.Limits) {
+		add(n, cgroup.Claim(&r.Limits, n), true)
 	}
 	if r.User.Kind == runtime.UserID || r.User.Kind == runtime.UserCaller {
 		add("user."+string(r.User.Kind), fmt.Sprintf("%d:%d", r.User.UID, r.User.GID), true)

@@ -9,28 +9,25 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
-// planGroup says which control group a request needs; nil for none.
-func (b *Backend) planGroup(r *runtime.Request) (*cgroup.Group, error) {
+// planGroup says which control group a request needs, below where the probe found that they can be made; nil for none. Pure.
+func planGroup(r *runtime.Request, id *runtime.Identity) (*cgroup.Group, error) {
 	if len(cgroup.Needed(&r.Limits)) == 0 {
 		return nil, nil
-	}
-	host, err := b.groups.find()
-	if err != nil {
-		return nil, runtime.Fail(runtime.Unsupported, "%w", err).About(cgroup.Needed(&r.Limits)[0])
 	}
 	if r.Run.ID == "" {
 		return nil, runtime.Fail(runtime.Setup, "a control group is known by its run's name, and this run has none")
 	}
+	host := cgroup.Host{Mode: id.Cgroup, Parents: id.Cgroups}
 	return host.Plan(r.Run.Name(), &r.Limits)
 }
 
 // tryGroups finds out which limits a control group can keep here, by making one. What it cannot is an absence, with the host's own word.
 func (b *Backend) tryGroups(id *runtime.Identity) error {
-	host, err := b.groups.find()
+	host, err := cgroup.Find()
 	if err != nil {
 		return runtime.Fail(runtime.Setup, "%w", err).At(runtime.StepProbe)
 	}
-	id.Cgroup = host.Mode
+	id.Cgroup, id.Cgroups = host.Mode, host.Parents
 	try := func(l runtime.Limits) error {
 		g, err := host.Plan("sbx-probe-"+strings.ToLower(rand.Text()), &l)
 		if err != nil {

@@ -53,17 +53,19 @@ func (b *Backend) Plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	p.Dropped = dropped
 	p.Image = in.Image
 	p.Token = runtime.Token{Backend: b.def.Description.Name, Run: req.Run}
-	group, err := b.planGroup(&req)
-	if err != nil {
-		return nil, runtime.AsFailure(err, runtime.Unsupported).At(runtime.StepPlan)
-	}
-	if group != nil {
-		p.Token.Cgroups = group.Paths()
+	if in.Identity.Cgroup != "" { // a dry run on a host that was not probed has no place for a group, and cannot be prepared
+		group, err := planGroup(&req, &in.Identity)
+		if err != nil {
+			return nil, runtime.AsFailure(err, runtime.Unsupported).At(runtime.StepPlan)
+		}
+		if group != nil {
+			p.Token.Cgroups = group.Paths()
+		}
 	}
 	if b.def.Gate == GateExec {
 		p.Environment = req.Env
 	}
-	p.Claims = b.claims(&req, in.Request, group)
+	p.Claims = b.claims(&req, in.Request)
 	p.Steps = b.steps(p, notes)
 	return p, nil
 }

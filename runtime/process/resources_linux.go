@@ -38,7 +38,7 @@ func (b *Backend) Prepare(ctx context.Context, p *runtime.Plan) (runtime.Resourc
 		return nil, runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(ctx)).At(runtime.StepPrepare)
 	}
 	r := &resources{b: b, plan: p, token: p.Token}
-	group, err := b.planGroup(p.Request)
+	group, err := planGroup(p.Request, &p.Identity)
 	if err != nil {
 		return nil, runtime.AsFailure(err, runtime.Unsupported).At(runtime.StepPrepare)
 	}
