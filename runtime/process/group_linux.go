@@ -28,8 +28,9 @@ func (b *Backend) tryGroups(id *runtime.Identity) error {
 		return runtime.Fail(runtime.Setup, "%w", err).At(runtime.StepProbe)
 	}
 	id.Cgroup, id.Cgroups = host.Mode, host.Parents
+	name := "sbx-probe-" + strings.ToLower(rand.Text())
 	try := func(l runtime.Limits) error {
-		g, err := host.Plan("sbx-probe-"+strings.ToLower(rand.Text()), &l)
+		g, err := host.Plan(name, &l)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (b *Backend) tryGroups(id *runtime.Identity) error {
 			if f.Kind != runtime.Unsupported {
 				return f.At(runtime.StepProbe)
 			}
-			id.Absent = append(id.Absent, runtime.Absence{Feature: n, Why: f.Message, Cure: f.Cure})
+			id.Absent = append(id.Absent, runtime.Absence{Feature: n, Why: strings.ReplaceAll(f.Message, name, "sbx-probe"), Cure: f.Cure})
 		}
 	}
 	return nil

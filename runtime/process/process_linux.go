@@ -43,11 +43,12 @@ type process struct {
 	guarantees []runtime.Guarantee
 	notes      []string
 
-	stdin   io.WriteCloser
-	tty     *os.File // our end of the terminal, nil without one
-	outputs [2]*stream
-	signals []*stream // heartbeat and notify
-	running bool      // the streams are read
+	stdin     io.WriteCloser
+	tty       *os.File // our end of the terminal, nil without one
+	ttyInside *os.File // the command's end of it, until the command has ended
+	outputs   [2]*stream
+	signals   []*stream // heartbeat and notify
+	running   bool      // the streams are read
 
 	exited chan struct{} // closed when the launcher's end was witnessed; the fields below are then set
 	waited syscall.WaitStatus
@@ -85,6 +86,9 @@ func (p *process) witness() {
 	}
 	p.waited, p.reaped = peekStatus(p.launcher.pid, &p.usage)
 	p.ended = time.Now()
+	if p.ttyInside != nil {
+		p.ttyInside.Close()
+	}
 }
 
 // peekStatus gives the wait status of a child that has ended, and leaves it there.

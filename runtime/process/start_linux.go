@@ -245,7 +245,9 @@ func (s *start) abort(err error) error {
 				o.reader.Close()
 			}
 		}
-		if s.stdin != nil {
+		if s.ttyInside != nil {
+			s.ttyInside.Close()
+		} else if s.stdin != nil {
 			s.stdin.Close()
 		}
 		return f
@@ -318,8 +320,12 @@ func (s *start) direct(o *order) error {
 	if r.User.Kind == runtime.UserID {
 		o.sys.Credential = &syscall.Credential{Uid: uint32(r.User.UID), Gid: uint32(r.User.GID)}
 	}
-	o.sys.Ptrace = true
-	traced := true
+	traced := !s.b.untraceable.Load()
+	o.sys.Ptrace = traced
+	bornIn := p.group
+	if traced {
+		bornIn = nil // it is moved while it stands at its exec
+	}
 	attach := func(c child) error {
 		st, err := waitTracee(c.pid)
 		if err != nil {
@@ -330,10 +336,14 @@ func (s *start) direct(o *order) error {
 		}
 		return unix.PtraceSetOptions(c.pid, unix.PTRACE_O_EXITKILL)
 	}
-	err = s.spawn(o, nil, attach)
-	if s.launcher.pid == 0 && notPermitted(err) && o.sys.Credential == nil && attest.Executable(root, o.path) == nil {
+	if !traced {
+		attach = nil
+	}
+	err = s.spawn(o, bornIn, attach)
+	if s.launcher.pid == 0 && traced && notPermitted(err) && o.sys.Credential == nil && attest.Executable(root, o.path) == nil {
 		// PTRACE_TRACEME may be what is forbidden: then the same without a stop.
 		o.sys.Ptrace, traced = false, false
+		s.b.untraceable.Store(true)
 		err = s.spawn(o, p.group, nil)
 	}
 	if s.launcher.pid == 0 && err != nil {

@@ -18,7 +18,10 @@ func (p *process) terminal(t *table, r *runtime.StartRequest, size *runtime.Term
 	if err != nil {
 		return fmt.Errorf("making a pseudo-terminal: %w", err)
 	}
-	t.later = append(t.later, control, theirs)
+	t.later = append(t.later, control)
+	// Kept open until the command has ended: a terminal that nobody has open reads as its end, and closing our end of it then hangs up on
+	// a command that has only closed its streams.
+	p.ttyInside = theirs
 	// The library's file waits in the kernel; ours waits in the poller, so that a read of it can be ended.
 	fd, err := unix.FcntlInt(control.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -92,7 +93,7 @@ func TestHeartbeatAndNotifyComeByTheirOwnDescriptors(t *testing.T) {
 		beats.await(t, "beat")
 		notes.await(t, "READY=1")
 		proc.Stdin().Close()
-		if e, err := proc.Wait(context.Background(), 1); err != nil || e.Code != 0 || e.DrainCut {
+		if e, err := proc.Wait(context.Background(), time.Second); err != nil || e.Code != 0 || e.DrainCut {
 			t.Errorf("exit %+v, %v, %q", e, err, out)
 		}
 		if _, err := res.Start(context.Background(), &runtime.StartRequest{}); err == nil {
