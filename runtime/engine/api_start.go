@@ -75,7 +75,11 @@ func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attach
 	}
 	go at.pump(w, s)
 	if s.ready != nil {
-		s.ready()
+		if err := s.ready(); err != nil {
+			at.close()
+			<-at.drained
+			return nil, &startError{"attach", err}
+		}
 	}
 	if err := a.cli.ContainerStart(asking, name, container.StartOptions{}); err != nil {
 		at.close()

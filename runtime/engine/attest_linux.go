@@ -36,9 +36,10 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 		}
 	}
 	p.watch = watchProcess(command, i.ID)
-	s := attest.NewSubject(command, &attest.Expect{Request: p.plan.Request, ReadLimit: func(name string) (string, string, error) {
-		return cgroupLimit(command, i.ID, name)
-	}})
+	s := attest.NewSubject(command, &attest.Expect{
+		Request: p.withImageEnvironment(), Added: engineVariables,
+		ReadLimit: func(name string) (string, string, error) { return cgroupLimit(command, i.ID, name) },
+	})
 	defer s.Close()
 	out := make(map[string]runtime.Guarantee, len(p.plan.Claims))
 	for _, c := range p.plan.Claims {
@@ -48,6 +49,10 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 		}
 		if g.Measured == runtime.MeasuredBroken && p.tightened(command, c) {
 			g.Measured, g.Evidence = runtime.MeasuredHolds, g.Evidence+"; the command itself has lowered it"
+		}
+		if g.Measured == runtime.MeasuredBroken && c.Name == "environment" {
+			g.Measured, g.Evidence = runtime.MeasuredUnknown, g.Evidence+"; the command may have changed it since its start"
+			out[c.Name] = g
 		}
 		if g.Measured == runtime.MeasuredHolds || g.Measured == runtime.MeasuredBroken {
 			out[c.Name] = g
@@ -59,6 +64,25 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 		return nil
 	}
 	return out
+}
+
+// engineVariables are those an engine, or the shell that joins two streams, sets by itself.
+var engineVariables = []string{"HOME", "HOSTNAME", "PATH", "TERM", "container", "PWD", "OLDPWD", "SHLVL", "_"}
+
+// withImageEnvironment is the request with the image's variables in its environment, as an engine merges them: the request's win.
+func (p *process) withImageEnvironment() *runtime.Request {
+	r := *p.plan.Request
+	if p.plan.Image == nil {
+		return &r
+	}
+	r.Env = slices.Clone(r.Env)
+	for _, e := range p.plan.Image.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if !slices.ContainsFunc(r.Env, func(v runtime.Variable) bool { return v.Name == name }) {
+			r.Env = append(r.Env, runtime.Variable{Name: name, Value: value})
+		}
+	}
+	return &r
 }
 
 // inContainer reports whether a pid of this host is in the container's cgroup. Engines name a container's cgroup by its id (Docker

@@ -30,7 +30,7 @@ func TestWhatWasAskedIsMeasuredInTheKernel(t *testing.T) {
 		for _, g := range l.proc.Guarantees() {
 			want := runtime.MeasuredHolds
 			if g.Name == "image" {
-				want = runtime.MeasuredReadback
+				want = runtime.MeasuredReadback // an engine's own word
 			}
 			if g.Measured != want {
 				t.Errorf("%+v, want %s", g, want)

@@ -47,5 +47,12 @@ func (b *Backend) claims(r *runtime.Request, image *runtime.ImageFacts) []runtim
 		add("user."+string(r.User.Kind), fmt.Sprintf("%d:%d", r.User.UID, r.User.GID), true)
 	}
 	add("image", image.ID, true)
+	names := make([]string, len(r.Env))
+	for i, v := range r.Env {
+		names[i] = v.Name
+	}
+	slices.Sort(names)
+	// Not required: by the time it is read the command may have given itself another.
+	add("environment", fmt.Sprintf("%s beside the image's and the engine's own: %s", plural(len(names), "variable"), strings.Join(names, " ")), false)
 	return out
 }

@@ -42,7 +42,12 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 		p.close()
 	}
 	if s.ready != nil {
-		s.ready()
+		if err := s.ready(); err != nil {
+			leave()
+			p.handed()
+			p.close()
+			return nil, &startError{"attach", err}
+		}
 	}
 	if err := cmd.Start(); err != nil {
 		leave()

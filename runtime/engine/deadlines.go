@@ -33,7 +33,7 @@ type deadlines struct {
 func defaultDeadlines() deadlines {
 	return deadlines{
 		identify: 10 * time.Second, look: 20 * time.Second, change: 60 * time.Second, start: 60 * time.Second, kill: 20 * time.Second,
-		remove: 60 * time.Second, archive: 10 * time.Minute, poll: 5 * time.Millisecond, afterwards: 30 * time.Second,
+		remove: 60 * time.Second, archive: 10 * time.Minute, poll: 5 * time.Millisecond, afterwards: 15 * time.Second,
 	}
 }
 

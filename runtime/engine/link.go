@@ -70,8 +70,8 @@ type startOptions struct {
 	terminal bool
 	// stdout and stderr get the output, from one goroutine. A terminal has stdout alone.
 	stdout, stderr io.Writer
-	// ready is called when everything stands and the next call lets the command go.
-	ready func()
+	// ready is called when everything stands and the next call lets the command go; its error keeps it from going.
+	ready func() error
 }
 
 // answered reports whether err is what an engine said, as against a call that got no answer. Engines answer with an HTTP status, which

@@ -32,6 +32,7 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	}
 	r := *in.Request
 	r.Mounts = slices.Clone(r.Mounts)
+	join(&r)
 	nameVolumes(&r)
 	planned, err := b.planMounts(&r, in)
 	if err != nil {
@@ -130,11 +131,16 @@ func staged(r *runtime.Request) []string {
 		}
 	}
 	for _, m := range r.Mounts {
-		if m.Kind == runtime.MountFile && below(m.Target, stageDir) {
+		if uploaded(m.Kind) && below(m.Target, stageDir) {
 			paths = append(paths, m.Target)
 		}
 	}
 	return paths
+}
+
+// uploaded reports whether a kind of mount is no mount of an engine, but something put into the container by archive.
+func uploaded(k runtime.MountKind) bool {
+	return k == runtime.MountFile || k == runtime.MountSymlink || k == runtime.MountDir
 }
 
 // below reports whether p is dir or under it.
@@ -155,7 +161,7 @@ func stageable(r *runtime.Request) error {
 		}
 	}
 	for _, m := range r.Mounts {
-		if m.Kind != runtime.MountFile && m.Kind != runtime.MountSymlink && m.Kind != runtime.MountDir || below(m.Target, stageDir) {
+		if !uploaded(m.Kind) || below(m.Target, stageDir) {
 			continue
 		}
 		feature := "mount." + string(m.Kind)
@@ -164,7 +170,7 @@ func stageable(r *runtime.Request) error {
 				About(feature).WithCure("put it below %s", stageDir)
 		}
 		for _, over := range r.Mounts {
-			if over.Kind != runtime.MountFile && over.Kind != runtime.MountSymlink && over.Kind != runtime.MountDir && below(m.Target, over.Target) {
+			if !uploaded(over.Kind) && below(m.Target, over.Target) {
 				return runtime.Fail(runtime.Unsupported, "%s (%s): the %s at %s would hide it", m.Target, m.Origin, over.Kind, over.Target).
 					About(feature).WithCure("put it below %s", stageDir)
 			}

@@ -108,6 +108,9 @@ var records = map[string]func(record) (bool, string){
 		return !slices.ContainsFunc(r.host.SecurityOpt, func(o string) bool { return strings.HasPrefix(o, "seccomp") && strings.HasSuffix(o, "unconfined") }),
 			fmt.Sprintf("SecurityOpt %v", r.host.SecurityOpt)
 	},
+	// A terminal's session is the container's too.
+	"hardening.new-session":    func(r record) (bool, string) { return ownNamespace("PidMode", string(r.host.PidMode)) },
+	"hardening.masked-paths":   maskedRecord,
 	"hardening.read-only-root": func(r record) (bool, string) { return is("ReadonlyRootfs", r.host.ReadonlyRootfs, true) },
 	"hardening.init": func(r record) (bool, string) {
 		return is("Init", r.host.Init != nil && *r.host.Init, true)
@@ -127,6 +130,14 @@ var records = map[string]func(record) (bool, string){
 	"user.id":     userRecord,
 	"user.caller": userRecord,
 	"image":       func(r record) (bool, string) { return is("Image", bareID(r.all.Image), bareID(r.plan.Image.ID)) },
+}
+
+// maskedRecord holds where nothing in the record says that a path of the engine's own list is left open. Docker also keeps the list.
+func maskedRecord(r record) (bool, string) {
+	open := slices.ContainsFunc(r.host.SecurityOpt, func(o string) bool {
+		return strings.HasPrefix(o, "systempaths") || strings.HasPrefix(o, "unmask")
+	})
+	return !open && !r.host.Privileged, fmt.Sprintf("MaskedPaths %v, SecurityOpt %v, Privileged %v", r.host.MaskedPaths, r.host.SecurityOpt, r.host.Privileged)
 }
 
 // podmanCapabilities is the fewest capabilities Podman has by default (containers/common, DefaultCapabilities), which CapDrop lists where

@@ -110,6 +110,14 @@ func (r *resources) files(s *runtime.Stage) (here, elsewhere []stagedFile) {
 
 // lookCommand refuses a command that is not there or cannot be executed.
 func (r *resources) lookCommand(ctx context.Context) error {
+	if err := r.lookJoiner(ctx); err != nil {
+		return err
+	}
+	return r.lookFor(ctx, ownCommand(r.plan.Request))
+}
+
+// lookFor refuses one program by name or path.
+func (r *resources) lookFor(ctx context.Context, command string) error {
 	req := r.plan.Request
 	searchPath := ""
 	if r.plan.Image != nil {
@@ -124,7 +132,7 @@ func (r *resources) lookCommand(ctx context.Context) error {
 	if dir == "" && r.plan.Image != nil {
 		dir = r.plan.Image.Workdir
 	}
-	key := commandKey{endpoint: r.token.Endpoint, command: req.Command[0], dir: dir, searchPath: searchPath}
+	key := commandKey{endpoint: r.token.Endpoint, command: command, dir: dir, searchPath: searchPath}
 	if r.plan.Image != nil {
 		key.image = r.plan.Image.ID
 	}
@@ -133,12 +141,12 @@ func (r *resources) lookCommand(ctx context.Context) error {
 	}
 	var visited []string
 	hidden := hiddenBy(req.Mounts)
-	m, err := lookCommand(ctx, r.link, r.token.Name, req.Command[0], dir, searchPath, func(p string) bool {
+	m, err := lookCommand(ctx, r.link, r.token.Name, command, dir, searchPath, func(p string) bool {
 		visited = append(visited, p)
 		return hidden(p)
 	})
 	if err != nil {
-		return r.b.setup(r.link, err, "looking for the command %q in the container", req.Command[0])
+		return r.b.setup(r.link, err, "looking for the command %q in the container", command)
 	}
 	if m != nil {
 		return m.failure()

@@ -25,16 +25,23 @@ func (r *resources) Start(ctx context.Context, s *runtime.StartRequest) (runtime
 }
 
 func (r *resources) start(ctx context.Context, s *runtime.StartRequest) (*process, error) {
+	if ctx.Err() != nil {
+		return nil, runtime.Fail(runtime.Setup, "the start was cancelled before anything ran: %w", context.Cause(ctx))
+	}
 	o := startOptions{
 		stdin: s.Stdin == runtime.StdinPipe || s.Stdin == runtime.StdinFile || s.Terminal != nil, terminal: s.Terminal != nil,
 		stdout: sinkOf(s.Stdout), stderr: sinkOf(s.Stderr),
 	}
 	p := &process{resources: r, terminal: o.terminal}
-	o.ready = func() {
+	o.ready = func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		p.began = time.Now()
 		if s.Started != nil {
 			s.Started()
 		}
+		return nil
 	}
 	// The engine goes on starting when the caller leaves; its answer is waited for a little longer.
 	asking, cancel := lingering(ctx, r.b.limit.afterwards)
@@ -97,6 +104,9 @@ func (p *process) feed(f *os.File) {
 func (r *resources) notStarted(ctx context.Context, err error) error {
 	err = hide(err, r.plan.Request)
 	var at *startError
+	if errors.As(err, &at) && at.step != "start" && ctx.Err() != nil {
+		return runtime.Fail(runtime.Setup, "the start was cancelled before anything ran: %w", context.Cause(ctx))
+	}
 	if errors.As(err, &at) && at.step != "start" {
 		// Nothing was asked to run yet.
 		return r.b.setup(r.link, err, "the container %s", r.token.Name)
