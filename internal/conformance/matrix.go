@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime/sbxtest"
@@ -68,60 +67,4 @@ func (m *matrix) write(path string) error {
 		return fmt.Errorf("writing the conformance matrix: %w", err)
 	}
 	return nil
-}
-
-// current says whether the page at path is of this suite and of the backends as they describe themselves: the same checks, and a gap for
-// every one that a backend declares.
-func current(path string) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("reading the conformance matrix (make conformance writes it): %w", err)
-	}
-	cells := map[string][]string{}
-	var heads []string
-	for line := range strings.Lines(string(page)) {
-		if !strings.HasPrefix(line, "| ") {
-			continue
-		}
-		fields := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
-		switch {
-		case fields[0] == "check":
-			heads = fields[1:]
-		case !strings.HasPrefix(fields[0], "**"):
-			cells[fields[0]] = fields[1:]
-		}
-	}
-	checks := sbxtest.Checks()
-	for name := range cells {
-		if !slices.ContainsFunc(checks, func(c sbxtest.Check) bool { return c.Name == name }) {
-			return stale("it has the check %q, and the suite has none of that name", name)
-		}
-	}
-	for i, col := range columns() {
-		if i >= len(heads) || heads[i] != col.name {
-			return stale("its columns are %q, and column %d is %s", heads, i+1, col.name)
-		}
-		b, err := col.make()
-		if err != nil {
-			return err
-		}
-		for _, c := range checks {
-			row := cells[c.Name]
-			if len(row) <= i {
-				return stale("it lacks the check %q", c.Name)
-			}
-			declared := c.Gap(b.Describe()) != ""
-			if declared != (row[i] == string(sbxtest.Gap)) && (declared || row[i] == "not run" || row[i] == string(sbxtest.Failed)) {
-				return stale("%s of %s is %q, and the backend declares %q", c.Name, col.name, row[i], c.Gap(b.Describe()))
-			}
-		}
-	}
-	return nil
-}
-
-func stale(format string, args ...any) error {
-	return fmt.Errorf("docs/conformance.md is stale: %s; run make conformance", fmt.Sprintf(format, args...))
 }

@@ -42,18 +42,6 @@ func eachEngine(t *testing.T, f func(t *testing.T, e underTest)) {
 	}
 }
 
-// eachDriver runs f on each real engine by its API and by its command line program.
-func eachDriver(t *testing.T, f func(t *testing.T, e underTest)) {
-	eachEngine(t, func(t *testing.T, e underTest) {
-		for _, via := range []Via{ViaAPI, ViaCLI} {
-			t.Run(string(via), func(t *testing.T) {
-				e.via = via
-				f(t, e)
-			})
-		}
-	})
-}
-
 // definition is a hand-written stand-in for a generated backend.
 func (e underTest) definition() Definition {
 	return Definition{

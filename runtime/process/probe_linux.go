@@ -28,12 +28,11 @@ type probes struct {
 }
 
 type programKey struct {
-	path       string
-	dev, ino   uint64
-	sec, nsec  int64
-	size       int64
-	uid        int
-	parameters string
+	path      string
+	dev, ino  uint64
+	sec, nsec int64
+	size      int64
+	uid       int
 }
 
 // Probe finds the program, asks it for its version and options, and launches a real command in it.

@@ -62,7 +62,7 @@ func limitChecks() []Check {
 			l.Limits.CPUTime = runtime.AtMost(1)
 			l.Timeouts.Wall = time.Minute
 			res, _ := c.plain().run(l)
-			c.died(res, syscall.SIGXCPU, syscall.SIGKILL)
+			c.died(res, syscall.Signal(24) /* SIGXCPU of Linux, where sandboxes run */, syscall.SIGKILL)
 		}, "limits.cpu-time"),
 		check("a command that needs more memory than the limit ends as that", ruleOutcome, func(c *C) {
 			l := c.launch(Act{Do: DoAllocate, N: 400 << 20})

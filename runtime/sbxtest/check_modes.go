@@ -53,6 +53,7 @@ func (baitResources) Remove(context.Context) (*runtime.Teardown, error) {
 
 func modeChecks() []Check {
 	// in runs a launch in a mode, with a bait, on a backend whose step is refused.
+	//lint:ignore ST1008 the three read in the order they come about
 	in := func(c *C, m runtime.Mode, step runtime.Step, kind runtime.Kind) (*runtime.Result, error, *bait) {
 		if c.subject.Backend.Describe().Unsandboxed {
 			c.Gap("the backend isolates nothing: there is no sandbox to do without")

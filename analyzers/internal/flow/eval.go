@@ -4,7 +4,6 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
-	"strconv"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -873,12 +872,4 @@ func setAny(v Value, x Value) Value {
 		}
 	}
 	return join(out...)
-}
-
-func paramPath(a Alt) string {
-	s := strconv.FormatInt(a.N, 10)
-	for _, p := range a.Path {
-		s += p
-	}
-	return s
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 )
 
 // The states of an issue.
@@ -51,7 +50,7 @@ func OpenState(dir string) (*State, error) {
 		return nil, err
 	}
 	s := &State{path: filepath.Join(dir, "state.json"), lock: lock, issues: map[string]Progress{}}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := exclusive(lock); err != nil {
 		return nil, errors.Join(fmt.Errorf("another controller works in %s: %w", dir, err), lock.Close())
 	}
 	text, err := os.ReadFile(s.path)
