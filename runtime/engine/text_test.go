@@ -23,6 +23,8 @@ func TestWhatTheAPICannotCarryIsRefused(t *testing.T) {
 		{"comma on podman", bind("/a,ro=false"), "Podman Engine", "mount.bind-ro"},
 		{"quote on podman", bind(`/a"b`), "Podman Engine", "mount.bind-ro"},
 		{"line break on podman", bind("/a\nb"), "Podman Engine", "mount.bind-ro"},
+		{"a directory's mask on podman, which copies what is beneath", &runtime.Request{Command: []string{"true"}, Mounts: []runtime.Mount{{Kind: runtime.MountMaskDir, Target: "/in"}}}, "Podman Engine", "mount.mask-dir"},
+		{"a directory's mask on docker", &runtime.Request{Command: []string{"true"}, Mounts: []runtime.Mount{{Kind: runtime.MountMaskDir, Target: "/in"}}}, "Docker Engine", ""},
 		{"other letters", bind("/üñî"), "Podman Engine", ""},
 		{"a path that is not UTF-8", bind("/a\xff"), "Docker Engine", "mount.bind-ro"},
 		{"a word that is not UTF-8", &runtime.Request{Command: []string{"echo", "\xff"}}, "Docker Engine", "command"},

@@ -47,7 +47,6 @@ func (p *process) Exec(ctx context.Context, argv []string) (int, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // not reaped yet, so the group is its own
 	cmd.WaitDelay = time.Second
-	//sbx:allow hostenv the request's own variables, each of which the policy admitted by its name
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
