@@ -426,11 +426,6 @@ func mutantEnds() []mutant {
 				return next(context.WithoutCancel(ctx), r)
 			}}
 		}, nil},
-		{"ignores a cancelled context at the charge", "a context that ends at the charge starts nothing", func() sbxtest.Hooks {
-			return sbxtest.Hooks{Start: func(ctx context.Context, r *runtime.StartRequest, next startNext) (runtime.Process, error) {
-				return next(context.WithoutCancel(ctx), r)
-			}}
-		}, nil},
 		{"never ends a kill", "a command that ignores TERM is killed after its grace", func() sbxtest.Hooks {
 			return sbxtest.Hooks{Kill: func(context.Context, func(context.Context) error) error { return nil }}
 		}, nil},
