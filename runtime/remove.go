@@ -49,8 +49,9 @@ func (r *Run) finish(res *Result) {
 	r.mu.Lock()
 	r.result = res
 	r.mu.Unlock()
-	close(r.ended)
+	// Whoever waits finds every event delivered.
 	r.event(Event{Step: StepRemove, State: StateDone, Note: "ended", Result: res})
+	close(r.ended)
 }
 
 func (r *Run) isStarted() bool {
