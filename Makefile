@@ -26,7 +26,7 @@ run-issuerunner: ## a controller on the issues of a small repository it makes; I
 	hack/setup -- $(SHELL) -c 'SBX_SANDBOX_IMAGE=$$SBX_TEST_IMAGE CONTAINER_HOST=$$SBX_TEST_PODMAN_HOST exec go run ./examples/issuerunner'
 
 test: ## all tests with the race detector, live ones included
-	hack/setup -- go run ./hack/testreport -race -count=1 $(TESTFLAGS) $(PACKAGES)
+	hack/setup -- go run ./hack/testreport -race -count=1 -timeout=25m $(TESTFLAGS) $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	hack/fuzz
