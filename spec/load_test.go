@@ -207,7 +207,8 @@ func TestHostileShapesAreRefusedSoon(t *testing.T) {
 			if len(diagnostics) == 0 || !strings.Contains(diagnostics.Error(), c.want) {
 				t.Errorf("got %.300s, want %q", diagnostics.Error(), c.want)
 			}
-			if took := time.Since(begin); took > 20*time.Second {
+			// A quarter of a second on its own; what explodes takes hours, and the race detector on a busy machine takes half a minute.
+			if took := time.Since(begin); took > 5*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})
