@@ -6,6 +6,7 @@ import (
 	"io"
 	goruntime "runtime"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -49,7 +50,7 @@ func (s *start) gated(o *order) error {
 		return runtime.Fail(runtime.Setup, "starting %s: %w", o.path, err)
 	}
 	defer s.guard(func() {
-		sweepTree(map[int]bool{s.launcher.pid: true}, map[int]bool{s.launcher.pid: true})
+		sweepTree(s.launcher.pid, map[int]bool{s.launcher.pid: true}, map[int]bool{s.launcher.pid: true})
 	})()
 
 	pid, err := s.status.childPID()
@@ -119,29 +120,13 @@ func (s *start) adopt(pid int) error {
 func (s *start) traced() (err error) {
 	tracees := map[int]bool{s.firstPID: true}
 	defer func() {
-		if err == nil {
-			return
-		}
-		// A tracee's end reaches its parent only after its tracer has seen it; so the command's first, which the end of its namespace's
-		// first process waits for.
-		signalPidfd(s.first, unix.SIGKILL)
-		if s.command >= 0 {
-			signalPidfd(s.command, unix.SIGKILL)
-		}
-		for _, pid := range []int{s.commandPID, s.firstPID} {
-			for tracees[pid] {
-				st, err := waitTracee(pid)
-				if err != nil || st.gone() {
-					break
-				}
-				unix.PtraceCont(pid, 0)
-			}
+		if err != nil {
+			s.dropTracees(tracees)
 		}
 	}()
 	if err := s.release(); err != nil {
 		return runtime.Fail(runtime.Setup, "%w", err)
 	}
-	var reason *runtime.Failure
 	pid, held := s.firstPID, false
 	for {
 		st, err := waitTracee(pid)
@@ -151,7 +136,7 @@ func (s *start) traced() (err error) {
 		switch {
 		case st.gone():
 			delete(tracees, pid)
-			return s.neverRan(reason, held)
+			return s.neverRan(nil, held)
 		case st.event == unix.PTRACE_EVENT_FORK || st.event == unix.PTRACE_EVENT_VFORK || st.event == unix.PTRACE_EVENT_CLONE:
 			msg, err := unix.PtraceGetEventMsg(pid)
 			if err != nil {
@@ -172,7 +157,7 @@ func (s *start) traced() (err error) {
 			if err := unix.PtraceCont(command, 0); err != nil {
 				return runtime.Fail(runtime.Setup, "resuming process %d: %w", command, err)
 			}
-			if err := letGo(pid, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+			if err := letGo(pid, 0); err != nil {
 				return runtime.Fail(runtime.Setup, "letting process %d go: %w", pid, err)
 			}
 			delete(tracees, pid)
@@ -196,22 +181,59 @@ func (s *start) traced() (err error) {
 			s.ran = true
 			s.skipLauncherText()
 			s.begin()
-			s.read()
 			s.stopped = s.frozen != 0
-			if err := letGo(pid, s.frozen); err != nil && !errors.Is(err, unix.ESRCH) {
-				return runtime.Fail(runtime.Uncertain, "letting the command go: %w", err)
+			if err := letGo(pid, s.frozen); err != nil {
+				// It was killed while it stood here, and has not run an instruction.
+				return runtime.Fail(runtime.Setup, "letting the command go: %w", err)
 			}
+			s.read()
 			return nil
 		case st.event == unix.PTRACE_EVENT_EXIT:
-			// It has not become the command, and its file system still stands.
-			reason = s.judge(pid)
-			if err := unix.PtraceCont(pid, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-				return runtime.Fail(runtime.Setup, "resuming process %d: %w", pid, err)
-			}
+			// It has not become the command, and its file system still stands. It may have forked when it was killed: nothing but this
+			// thread lets that one end, and it before.
+			reason := s.judge(pid)
+			s.dropTracees(tracees)
+			return s.neverRan(reason, held)
 		default:
 			if err := resume(pid, st); err != nil && !errors.Is(err, unix.ESRCH) {
 				return runtime.Fail(runtime.Setup, "resuming process %d: %w", pid, err)
 			}
+		}
+	}
+}
+
+// dropTracees kills what is traced and takes its end, which reaches its parent only then. The first process ends after every other of its
+// namespace; one that was forked when it was killed is a tracee too, and not known yet.
+func (s *start) dropTracees(tracees map[int]bool) {
+	signalPidfd(s.first, unix.SIGKILL)
+	if s.command >= 0 {
+		signalPidfd(s.command, unix.SIGKILL)
+	}
+	limit := time.Now().Add(abortDeadline)
+	for len(tracees) > 0 && time.Now().Before(limit) {
+		if s.command < 0 {
+			if pid := onlyChild(s.firstPID); pid > 0 {
+				tracees[pid] = true
+			}
+		}
+		moved := false
+		for pid := range tracees {
+			// Out of a stop that was seen before; where it stands at none, or is dying already, this does nothing.
+			unix.PtraceCont(pid, 0)
+			var ws unix.WaitStatus
+			got, err := unix.Wait4(pid, &ws, unix.WALL|unix.WNOHANG, nil)
+			switch {
+			case errors.Is(err, unix.EINTR):
+				moved = true
+			case err != nil, got == pid && (ws.Exited() || ws.Signaled()):
+				delete(tracees, pid)
+				moved = true
+			case got == pid:
+				moved = true // another stop on its way out
+			}
+		}
+		if !moved {
+			time.Sleep(endPause)
 		}
 	}
 }

@@ -346,7 +346,7 @@ func (p *process) sweep() error {
 	if p.command >= 0 && !ended(p.command) {
 		roots[p.commandPID] = true
 	}
-	_, left, err := sweepTree(sessions, roots)
+	_, left, err := sweepTree(p.launcher.pid, sessions, roots)
 	if err != nil {
 		return fmt.Errorf("sweeping the processes of session %d: %w", p.launcher.pid, err)
 	}

@@ -266,7 +266,7 @@ func killByToken(ctx context.Context, t runtime.Token) (*runtime.Teardown, error
 	if len(fds) == 0 {
 		return &runtime.Teardown{How: "nothing", Confirmed: true, Evidence: "no process of the run is left"}, nil
 	}
-	killed, left, err := sweepTree(sessions, roots)
+	killed, left, err := sweepTree(0, sessions, roots)
 	if err != nil {
 		return nil, runtime.Fail(runtime.Uncertain, "sweeping the run's processes: %w", err).At(runtime.StepRemove)
 	}

@@ -245,6 +245,9 @@ func (s *start) abort(err error) error {
 				o.reader.Close()
 			}
 		}
+		if s.status != nil {
+			s.status.close()
+		}
 		if s.ttyInside != nil {
 			s.ttyInside.Close()
 		} else if s.stdin != nil {
@@ -389,18 +392,17 @@ func (s *start) direct(o *order) error {
 	}
 	p.ran = true
 	s.begin()
-	s.read()
 	if !traced {
+		s.read()
 		return nil
 	}
 	p.stopped = s.frozen != 0
 	s.b.spawner.do(func() { err = letGo(p.launcher.pid, s.frozen) })
-	if errors.Is(err, unix.ESRCH) {
-		err = nil // killed meanwhile: Wait says how it ended
-	}
 	if err != nil {
+		// It was killed while it stood here, and has not run an instruction.
 		return runtime.Fail(runtime.Setup, "letting the command go: %w", err)
 	}
+	s.read()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,40 +52,17 @@ func processes(keep func(pid int, s attest.Stat) bool) ([]member, error) {
 
 // sweepTree kills every process whose session is one of sessions or that descends from one of roots, and what they start meanwhile. A
 // child that made its own session is found as long as its parent lives; so parents are stopped first and killed last. It gives how many it
-// killed and which still stand after it looked again.
-func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.ProcessIdentity, err error) {
-	self := os.Getpid()
+// killed and which still stand after it looked again. With a launcher (a child of
+// ours, which it never reaps) it takes the ends of what we trace below it; without, it reaps nothing.
+func sweepTree(launcher int, sessions, roots map[int]bool) (killed int, left []runtime.ProcessIdentity, err error) {
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return 0, nil, err
 	}
 	for range sweepRounds {
-		all, err := processes(func(int, attest.Stat) bool { return true })
+		live, err := treeOf(sessions, roots)
 		if err != nil {
 			return killed, nil, err
-		}
-		byPID := make(map[int]attest.Stat, len(all))
-		for _, m := range all {
-			byPID[m.id.PID] = m.stat
-		}
-		ours := func(pid int) bool {
-			for range 256 {
-				s, ok := byPID[pid]
-				if !ok || pid == self || pid <= 1 {
-					return false
-				}
-				if roots[pid] || sessions[s.Session] {
-					return true
-				}
-				pid = s.Parent
-			}
-			return false
-		}
-		var live []member
-		for _, m := range all {
-			if m.stat.State != 'Z' && ours(m.id.PID) {
-				live = append(live, m)
-			}
 		}
 		left = nil
 		for _, m := range live {
@@ -93,13 +71,13 @@ func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.Process
 		if len(live) == 0 {
 			return killed, nil, nil
 		}
-		var held []int
+		var held []heldProcess
 		for _, m := range live {
 			fd, err := openIdentity(m.id)
 			if err != nil {
 				continue
 			}
-			held = append(held, fd)
+			held = append(held, heldProcess{m.id.PID, fd})
 			// Its children become findable by it: it cannot start another one now.
 			signalPidfd(fd, unix.SIGSTOP)
 			if m.stat.Session > 0 && m.stat.Session != own {
@@ -107,44 +85,92 @@ func sweepTree(sessions, roots map[int]bool) (killed int, left []runtime.Process
 			}
 			roots[m.id.PID] = true
 		}
-		again, err := processes(func(pid int, s attest.Stat) bool { return s.State != 'Z' && (sessions[s.Session] || roots[s.Parent]) })
-		if err == nil {
-			for _, m := range again {
-				if fd, err := openIdentity(m.id); err == nil {
-					held = append(held, fd)
-				}
+		// A zombie counts here: as our tracee it keeps its parent from ending.
+		again, err := processes(func(pid int, s attest.Stat) bool { return sessions[s.Session] || roots[s.Parent] })
+		if err != nil {
+			return killed, left, err
+		}
+		for _, m := range again {
+			if fd, err := openIdentity(m.id); err == nil {
+				held = append(held, heldProcess{m.id.PID, fd})
 			}
 		}
-		for _, fd := range held {
-			if signalPidfd(fd, unix.SIGKILL) == nil {
+		for _, h := range held {
+			if signalPidfd(h.fd, unix.SIGKILL) == nil {
 				killed++
 			}
 		}
 		// Looking again finds what they started, not them.
-		awaitEnds(held, sweepPatience)
-		for _, fd := range held {
-			unix.Close(fd)
+		awaitEnds(held, launcher, sweepPatience)
+		for _, h := range held {
+			unix.Close(h.fd)
 		}
 	}
 	return killed, left, nil
 }
 
-// awaitEnds waits until the processes of all pidfds have ended, at most for patience.
-func awaitEnds(fds []int, patience time.Duration) {
-	limit := time.Now().Add(patience)
-	for _, fd := range fds {
-		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		for {
-			left := time.Until(limit)
-			if left <= 0 {
-				return
+// treeOf lists the live processes of these sessions and below these roots.
+func treeOf(sessions, roots map[int]bool) ([]member, error) {
+	self := os.Getpid()
+	all, err := processes(func(int, attest.Stat) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	byPID := make(map[int]attest.Stat, len(all))
+	for _, m := range all {
+		byPID[m.id.PID] = m.stat
+	}
+	ours := func(pid int) bool {
+		for range 256 {
+			s, ok := byPID[pid]
+			if !ok || pid == self || pid <= 1 {
+				return false
 			}
-			if _, err := unix.Poll(p, int(left.Milliseconds())+1); !errors.Is(err, unix.EINTR) {
-				break
+			if roots[pid] || sessions[s.Session] {
+				return true
 			}
+			pid = s.Parent
 		}
+		return false
+	}
+	return slices.DeleteFunc(all, func(m member) bool { return m.stat.State == 'Z' || !ours(m.id.PID) }), nil
+}
+
+type heldProcess struct{ pid, fd int }
+
+// awaitEnds waits until all these killed processes have ended, at most for patience.
+func awaitEnds(held []heldProcess, launcher int, patience time.Duration) {
+	limit := time.Now().Add(patience)
+	for {
+		waiting := false
+		for _, h := range held {
+			if launcher > 0 && h.pid != launcher {
+				takeEnd(h.pid)
+			}
+			waiting = waiting || !ended(h.fd)
+		}
+		if !waiting || time.Now().After(limit) {
+			return
+		}
+		time.Sleep(endPause)
 	}
 }
+
+// takeEnd takes the end of a tracee, which reaches nobody before. A tracee's stop is left for the thread that traces it; for any other process
+// it does nothing.
+func takeEnd(pid int) {
+	var info unix.Siginfo
+	if unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WALL|unix.WNOHANG|unix.WNOWAIT, nil) != nil {
+		return
+	}
+	switch info.Code {
+	case cldExited, cldKilled, cldDumped:
+		unix.Wait4(pid, nil, unix.WALL|unix.WNOHANG, nil)
+	}
+}
+
+// endPause is between two looks at what was killed: an end takes the kernel microseconds, and there is more than one to wait for.
+const endPause = 500 * time.Microsecond
 
 // sweepPatience is how long a killed process may take to end: one that the kernel holds in a call that cannot be interrupted is left.
 const sweepPatience = 2 * time.Second
