@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		tryAttempt(os.Args[2], strings.Join(os.Args[3:], " "))
 		return
 	}
+	if len(os.Args) == 5 && os.Args[1] == crashWord {
+		crashAt(os.Args[2], os.Args[3], os.Args[4])
+	}
 	if strings.Contains(os.Getenv(again), "without ptrace") {
 		if err := denyPtrace(); err != nil {
 			fmt.Fprintln(os.Stderr, "denying ptrace:", err)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -143,6 +144,9 @@ func (s *start) expect(pid int) *attest.Expect {
 	return e
 }
 
+// errNotKept is the cause of a refusal by what was measured.
+var errNotKept = errors.New("measured by the kernel's own record")
+
 // mismatch is the refusal of a required guarantee that does not hold, or that could not be read of a process that stood still.
 func (s *start) mismatch(g runtime.Guarantee, when string) error {
 	if !g.Required {
@@ -155,9 +159,9 @@ func (s *start) mismatch(g runtime.Guarantee, when string) error {
 	switch {
 	case g.Measured == runtime.MeasuredBroken:
 		return runtime.Fail(runtime.Setup, "%s is claimed (%s) and does not hold: %s; %s", g.Name, g.Claimed, g.Evidence, ran).About(g.Name).
-			WithCure("check that %s is what it should be and that nothing stands between it and this program", s.programName())
+			WithCure("check that %s is what it should be and that nothing stands between it and this program", s.programName()).Because(errNotKept)
 	case g.Measured == runtime.MeasuredUnknown && when != runtime.WhenAfterExec:
-		return runtime.Fail(runtime.Setup, "%s is claimed (%s) and %s; %s", g.Name, g.Claimed, g.Evidence, ran).About(g.Name)
+		return runtime.Fail(runtime.Setup, "%s is claimed (%s) and %s; %s", g.Name, g.Claimed, g.Evidence, ran).About(g.Name).Because(errNotKept)
 	}
 	return nil
 }

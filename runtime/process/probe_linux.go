@@ -223,6 +223,11 @@ func (b *Backend) proveLaunch(ctx context.Context, id *runtime.Identity) error {
 		if ctx.Err() != nil || errors.Is(err, runtime.ErrUncertain) || errors.Is(err, runtime.ErrDenied) {
 			return runtime.AsFailure(err, runtime.Setup).At(runtime.StepProbe)
 		}
+		if errors.Is(err, errNotKept) {
+			// The sandbox stands, and is not what the policy says: no host's refusal.
+			f := runtime.AsFailure(err, runtime.Setup)
+			return runtime.Fail(runtime.Unsupported, "%s does not keep its own policy here: %s", d.Name, f.Message).At(runtime.StepProbe).About(f.Feature).WithCure("%s", f.Cure).Because(err)
+		}
 		culprit := b.culprit(ctx, id, left)
 		if culprit == nil {
 			return b.unexplained(err)
