@@ -40,6 +40,7 @@ func crashAt(name, moment, dir string) {
 	check(err)
 	id, err := b.Probe(context.Background(), runtime.ProbeRequest{})
 	check(err)
+	//sbx:allow rawshell the test's own text, run in the sandbox; how a script is staged is another test's subject
 	l := runtime.Launch{Argv: []string{"/bin/sh", "-c", "echo x >ran; sleep 300 & sleep 300"}, Workspace: &runtime.Workspace{Source: dir}}
 	run := runtime.RunName{ID: filepath.Base(dir)}
 	req, dropped, err := runtime.Resolve(runtime.ResolveInput{Description: b.Describe(), Launch: &l, Run: run, Identity: *id})
