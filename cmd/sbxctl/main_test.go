@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -65,7 +67,7 @@ func params(dir, backend string) testscript.Params {
 			}
 			return false, fmt.Errorf("no condition is called %q", cond)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "devices": devices},
 	}
 }
 
@@ -84,6 +86,33 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("%v exited %s, want %s", args[1:], code, args[0])
 	}
+}
+
+// devices compares the network devices that the last command printed as /proc/net/dev with the loopback device alone, or with "devices
+// host" with this host's.
+func devices(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 || len(args) == 1 && args[0] != "host" {
+		ts.Fatalf("usage: devices [host]")
+	}
+	want := []string{"lo"}
+	if len(args) == 1 {
+		want = deviceNames(ts.ReadFile("/proc/net/dev"))
+	}
+	if got := deviceNames(ts.ReadFile("stdout")); !slices.Equal(got, want) {
+		ts.Fatalf("the devices inside are %q, want %q", got, want)
+	}
+}
+
+// deviceNames are the names in the text of /proc/net/dev that stay: the two ends of other containers' links come and go.
+func deviceNames(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		name, _, found := strings.Cut(strings.TrimSpace(line), ":")
+		if found && !strings.HasPrefix(name, "veth") && !strings.HasPrefix(name, "br-") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func asExit(err error) (string, bool) {
