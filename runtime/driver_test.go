@@ -518,6 +518,20 @@ func TestALaunchGivenUpAtTheChargeStartsNothing(t *testing.T) {
 	})
 }
 
+func TestTooMuchOutputIsTheOutcomeHoweverSoonTheCommandEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		st := newStand(t, &script.Script{Do: []script.Action{script.Stdout(strings.Repeat("x", 100)), script.Exit(3)}})
+		for n := range 100 {
+			l := launch()
+			l.Limits.Output = sbx.AtMost(10)
+			if res, err := st.box.Run(t.Context(), l); err != nil || res.Outcome != sbx.OutputLimit || res.Evidence.Cause == "" {
+				t.Fatalf("run %d: %v, cause %q, %v", n, res, res.Evidence.Cause, err)
+			}
+		}
+		st.clean()
+	})
+}
+
 func TestStartTimeoutCoversPrepareToReady(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -581,6 +595,33 @@ func TestReady(t *testing.T) {
 				}
 				if err := r.Kill(t.Context()); err != nil {
 					t.Error(err)
+				}
+				st.clean()
+			})
+		})
+	}
+	// The end and the sign that came before it are seen by different goroutines, in any order.
+	for _, c := range []struct {
+		name   string
+		script script.Script
+		ready  sbx.Ready
+	}{
+		{"line", script.Script{Do: []script.Action{script.Stdout("listening")}}, sbx.Ready{Line: "listening"}},
+		{"line of stderr", script.Script{Do: []script.Action{script.Stderr("listening"), script.Exit(3)}}, sbx.Ready{Line: "listening"}},
+		{"notify", script.Script{Do: []script.Action{script.Notify("READY=1")}}, sbx.Ready{Notify: true}},
+		{"notify and a signal", script.Script{Do: []script.Action{script.Notify("READY=1"), script.Die(syscall.SIGSEGV)}}, sbx.Ready{Notify: true}},
+	} {
+		t.Run("a command that says so and ends at once was ready by "+c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				st := newStand(t, &c.script)
+				for n := range 100 {
+					l := launch()
+					l.Ready, l.Timeouts.Start = &c.ready, time.Minute
+					r, err := st.box.Launch(t.Context(), l)
+					if err != nil {
+						t.Fatalf("launch %d: %v", n, err)
+					}
+					<-r.Done()
 				}
 				st.clean()
 			})

@@ -8,32 +8,69 @@ import (
 )
 
 // awaitReady ends step 4: it returns when the command says that it is ready, when ctx (Timeouts.Start) ends, or when the run ends
-// first.
+// first. A command that said so is ready, whatever came then: that it has ended is its result's to tell.
 func (r *Run) awaitReady(ctx context.Context, y *Ready) error {
-	ctx, cancel := context.WithCancel(ctx)
+	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ready := make(chan error, 1)
-	go func() { ready <- r.readiness(ctx, y) }()
+	answer := make(chan error, 1)
+	go func() { answer <- r.readiness(asking, y) }()
+	late := func() error { return fmt.Errorf("%w: %w", errNotReady, context.Cause(ctx)) }
+	var err error
 	select {
-	case err := <-ready:
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w: %w", errNotReady, context.Cause(ctx))
-		}
+	case err = <-answer:
 		select {
 		case <-r.ended:
-			return errEndedEarly
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", errNotReady, context.Cause(ctx))
-		case <-time.After(100 * time.Millisecond):
-			return err
+			if err != nil {
+				err = errEndedEarly
+			}
+		default:
+			if err != nil && ctx.Err() != nil {
+				err = late()
+			}
 		}
 	case <-r.ended:
-		return errEndedEarly
+		// What was being asked may have been answered before the end, and all that the command wrote has been read.
+		cancel()
+		bound := time.NewTimer(rungCall)
+		defer bound.Stop()
+		err = errEndedEarly
+		select {
+		case said := <-answer:
+			if said == nil {
+				return nil
+			}
+		case <-bound.C:
+		}
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", errNotReady, context.Cause(ctx))
+		err = late()
+		select {
+		case said := <-answer:
+			if said == nil {
+				return nil
+			}
+		default:
+		}
+	}
+	if err != nil && r.saidReady(y) {
+		return nil
+	}
+	return err
+}
+
+// saidReady reports whether the command itself has said that it is ready.
+func (r *Run) saidReady(y *Ready) bool {
+	var said <-chan struct{}
+	switch {
+	case y.Line != "":
+		said = r.streams.lineSeen
+	case y.Notify:
+		said = r.notified
+	}
+	select {
+	case <-said:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -80,9 +117,10 @@ func (r *Run) readiness(ctx context.Context, y *Ready) error {
 	}
 }
 
-// permanent passes on only an error that asking again cannot mend.
+// permanent passes on only an error that asking again cannot mend. One that the end of the command is behind is none of them: the end
+// ends the asking.
 func permanent(err error) error {
-	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrUncertain) {
+	if errors.Is(err, ErrUnsupported) {
 		return err
 	}
 	return nil

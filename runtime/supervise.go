@@ -59,7 +59,8 @@ func (r *Run) supervise(l *Launch) {
 	r.finish(res)
 }
 
-// watch waits for the end of the command, or stops it. The returned request is nil where the command ended by itself.
+// watch waits for the end of the command, or stops it. The returned request is nil where the command ended by itself: an end that was
+// seen wins over a reason to stop, save that a command that wrote too much did so before it ended.
 func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evidence) (ending, *stopRequest) {
 	t := r.plan.Request.Timeouts
 	var wall, idle, beat, live <-chan time.Time
@@ -83,6 +84,16 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 			defer tm.Stop()
 		}
 	}
+	tooMuch := stopRequest{outcome: OutputLimit, why: fmt.Sprintf("more than %d bytes of output", r.streams.meter.limit)}
+	ended := func(e ending) (ending, *stopRequest) {
+		select {
+		case <-r.streams.meter.exceeded:
+			ev.Cause = tooMuch.why
+			return e, &tooMuch
+		default:
+			return e, nil
+		}
+	}
 	alive := make(chan error, 1)
 	asking := false
 	if l.Liveness != nil {
@@ -98,10 +109,10 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 		var q stopRequest
 		select {
 		case e := <-end:
-			return e, nil
+			return ended(e)
 		case q = <-r.stopping:
 		case <-r.streams.meter.exceeded:
-			q = stopRequest{outcome: OutputLimit, why: fmt.Sprintf("more than %d bytes of output", r.streams.meter.limit)}
+			q = tooMuch
 		case <-wall:
 			q = stopRequest{outcome: TimedOut, timeout: TimeoutWall, why: fmt.Sprintf("ran longer than %v", t.Wall)}
 		case <-idle:
@@ -133,6 +144,11 @@ func (r *Run) watch(ctx context.Context, l *Launch, end <-chan ending, ev *Evide
 				continue
 			}
 			q = stopRequest{outcome: TimedOut, timeout: TimeoutIdle, why: "liveness: " + err.Error()}
+		}
+		select {
+		case e := <-end:
+			return ended(e)
+		default:
 		}
 		ev.Cause = q.why
 		return r.stopLadder(ctx, q, end, ev), &q
@@ -184,7 +200,11 @@ func (r *Run) settle(res *Result, e ending, q *stopRequest) error {
 		return Fail(Uncertain, "the sandbox ended and nobody saw the command run")
 	case q != nil:
 		res.Outcome, res.Timeout, res.Signal = q.outcome, q.timeout, x.Signal
-		if x.Signal == 0 {
+		switch {
+		case x.Signal != 0:
+		case len(res.Evidence.Ladder) == 0:
+			res.Evidence.Notes = append(res.Evidence.Notes, fmt.Sprintf("the command exited %d by itself", x.Code))
+		default:
 			res.Evidence.Notes = append(res.Evidence.Notes, fmt.Sprintf("the command exited %d while it was being stopped", x.Code))
 		}
 	case x.OOM:

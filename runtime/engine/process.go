@@ -45,16 +45,18 @@ func (p *process) Stdin() io.WriteCloser {
 	return p.at.stdin
 }
 
-// Health is the engine's health status.
+// Health is the engine's health status while the command runs. One that has ended has none: an engine stops its checks and then says
+// "unhealthy" (measured on Docker 20.10), whatever they found before.
 func (p *process) Health(ctx context.Context) (string, error) {
 	i, err := p.link.inspect(ctx, p.token.Name)
 	if err != nil {
 		return "", p.b.setup(p.link, err, "asking for the health of %s", p.token.Name).At(runtime.StepStart)
 	}
-	if h := state(i).Health; h != nil && h.Status != "none" {
-		return h.Status, nil
+	s := state(i)
+	if s.Health == nil || s.Health.Status == "none" || !s.Running {
+		return "", nil
 	}
-	return "", nil
+	return s.Health.Status, nil
 }
 
 // Exec runs a command inside, beside the run's own.
