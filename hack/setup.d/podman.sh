@@ -97,7 +97,8 @@ podman_serve() {
 	if ! running podman || ! podman_answers "$host" >/dev/null; then
 		end podman 5
 		rm -f "$1/podman.sock"
-		detached "${podman[@]}" system service --time=0 "$host" </dev/null >"$state/podman-service.log" 2>&1 &
+		# In a directory of its own: a container's monitor writes a file to the one it works in when memory runs out.
+		(cd "$1" && detached "${podman[@]}" system service --time=0 "$host" </dev/null >"$state/podman-service.log" 2>&1) &
 		started podman $!
 		if ! wait_until 20 podman podman_answers "$host"; then
 			end podman 5

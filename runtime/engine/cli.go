@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -40,6 +41,9 @@ func newCLI(e endpoint, program string, lookup func(string) (string, bool), limi
 	if err != nil {
 		return nil, err
 	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
 	c := &cli{at: e, program: path, env: clientEnvironment(lookup), limit: limit}
 	switch {
 	case e.context != "":
@@ -66,7 +70,7 @@ func clientEnvironment(lookup func(string) (string, bool)) []string {
 		for _, v := range clientVariables {
 			if prefix, ok := strings.CutSuffix(v, "*"); v == name || ok && strings.HasPrefix(name, prefix) {
 				if value, ok := lookup(name); ok {
-					env = append(env, name+"="+value)
+					env = append(env, name+"="+rooted(name, value))
 				}
 				break
 			}
@@ -86,14 +90,33 @@ func clientEnvironment(lookup func(string) (string, bool)) []string {
 	return env
 }
 
+// pathVariables are those of clientVariables that name a file or a directory. The program works in another directory than the controller,
+// so a relative one is made absolute.
+var pathVariables = []string{
+	"HOME", "TMPDIR", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "CONTAINERS_CONF", "CONTAINERS_CONF_OVERRIDE", "CONTAINERS_STORAGE_CONF",
+	"CONTAINERS_REGISTRIES_CONF", "CONTAINER_SSHKEY", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+}
+
+func rooted(name, value string) string {
+	if value == "" || !slices.Contains(pathVariables, name) {
+		return value
+	}
+	if abs, err := filepath.Abs(value); err == nil {
+		return abs
+	}
+	return value
+}
+
 func (c *cli) endpoint() endpoint { return c.at }
 
 func (c *cli) close() error { return nil }
 
-// client is one process of the program.
+// client is one process of the program. It works in the root directory, not in the controller's: what monitors a container of Podman's
+// without a service writes a file "oom" to its working directory when the container runs out of memory (conmon 2.1, src/oom.c).
 func (c *cli) client(ctx context.Context, words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.program, slices.Concat(c.flags, words)...)
 	cmd.Env = c.env
+	cmd.Dir = string(filepath.Separator)
 	ownSession(cmd)
 	// A helper of the program (ssh) can hold its pipes open after it; it ends when they break. The client alone is killed, by a handle on
 	// the process: its group may be a stranger's by the time it was reaped.

@@ -27,6 +27,9 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	// The client lives as long as the container; release ends it.
 	living, leave := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := c.client(living, append(words, name)...)
+	if s.dir != "" {
+		cmd.Dir = s.dir
+	}
 	cmd.WaitDelay = 0 // the streams have pipes of their own, and a drain of their own
 	p, err := newClientPipes(cmd, s.stdin)
 	if err != nil {

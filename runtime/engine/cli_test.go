@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sbxkit/sbxkit/internal/testhost"
 	"github.com/sbxkit/sbxkit/runtime"
 )
 
@@ -130,5 +132,32 @@ func TestAHangingProgramIsEnded(t *testing.T) {
 	}
 	if d := time.Since(began); d > 10*time.Second {
 		t.Errorf("took %v", d)
+	}
+}
+
+// TestTheProgramLeavesNothingInTheWorkingDirectory runs a command of Podman's out of memory: its monitor writes a file to the directory that
+// its starter works in. There is no service between: the program itself is the engine.
+func TestTheProgramLeavesNothingInTheWorkingDirectory(t *testing.T) {
+	_, image := testhost.Podman(t)
+	for _, name := range []string{"DOCKER_HOST", "CONTAINER_HOST"} {
+		t.Setenv(name, "") // to be set again after the test
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := underTest{"Podman Engine", "podman", "", image, ViaCLI}
+	r := e.request("sh", "-c", fmt.Sprintf("exec sbx-probe alloc %d", 256<<20))
+	r.Limits.Memory = runtime.AtMost(64 << 20)
+	r.Run.Dir = t.TempDir()
+	here := t.TempDir()
+	t.Chdir(here)
+	if x := launch(t, e.backend(t), r).wait(); status(x) != 137 {
+		t.Fatalf("%+v", x)
+	}
+	if left, err := os.ReadDir(here); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(r.Run.Dir, "oom")); err != nil {
+		t.Errorf("the monitor's file is not in the run's directory either, so this test shows nothing: %v", err)
 	}
 }

@@ -70,6 +70,8 @@ type startOptions struct {
 	terminal bool
 	// stdout and stderr get the output, from one goroutine. A terminal has stdout alone.
 	stdout, stderr io.Writer
+	// dir is where a process that stands for the run on this host works: the run's own directory, or "" for the root directory.
+	dir string
 	// ready is called when everything stands and the next call lets the command go; its error keeps it from going.
 	ready func() error
 }

@@ -30,7 +30,7 @@ func (r *resources) start(ctx context.Context, s *runtime.StartRequest) (*proces
 	}
 	o := startOptions{
 		stdin: s.Stdin == runtime.StdinPipe || s.Stdin == runtime.StdinFile || s.Terminal != nil, terminal: s.Terminal != nil,
-		stdout: sinkOf(s.Stdout), stderr: sinkOf(s.Stderr),
+		stdout: sinkOf(s.Stdout), stderr: sinkOf(s.Stderr), dir: r.plan.Request.Run.Dir,
 	}
 	p := &process{resources: r, terminal: o.terminal}
 	o.ready = func() error {
