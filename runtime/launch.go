@@ -174,7 +174,8 @@ type Mount struct {
 	Target string `json:"target"`
 	// Size bounds a tmpfs, in bytes; zero is the tool's own default.
 	Size int64 `json:"size,omitempty"`
-	// Mode is the permission of a tmpfs or file; zero is 0755 for a tmpfs, 0444 for a file.
+	// Mode is the permission of a tmpfs or file. Zero is 0444 for a file, and the tool's own for a tmpfs: 0755 with bwrap; with an engine
+	// that of the image's directory there, and 1777 where there is none.
 	Mode fs.FileMode `json:"mode,omitempty"`
 	// Data is the content of a file; it is never printed.
 	Data []byte `json:"-"`
@@ -207,7 +208,8 @@ func (m *Mount) Permission() uint32 {
 // MountKind is a kind of mount; its vocabulary name is "mount." and the word.
 type MountKind string
 
-// The kinds of mount. MountMask in a launch becomes MountMaskFile or MountMaskDir in a plan, by what stands there.
+// The kinds of mount. MountMask in a launch becomes MountMaskFile or MountMaskDir in a plan, by what stands there; where that cannot be
+// seen (an image's own, a remote engine's) a launch says which.
 const (
 	MountBindRO   MountKind = "bind-ro"
 	MountBindRW   MountKind = "bind-rw"

@@ -65,4 +65,4 @@ func (r *resolver) mounts() error {
 	return nil
 }
 
-var mountKinds = []MountKind{MountBindRO, MountBindRW, MountTmpfs, MountVolume, MountFile, MountSymlink, MountMask, MountDevice, MountSocket, MountProc, MountDev, MountDir}
+var mountKinds = []MountKind{MountBindRO, MountBindRW, MountTmpfs, MountVolume, MountFile, MountSymlink, MountMask, MountMaskFile, MountMaskDir, MountDevice, MountSocket, MountProc, MountDev, MountDir}

@@ -66,6 +66,9 @@ func (c *checker) dialect() {
 	if d.Words != nil {
 		c.replaceWords(met)
 	}
+	if d.Spell.given() {
+		c.respell(met)
+	}
 	c.tables(met)
 	spelled := c.spelled()
 	for name, f := range spelled {

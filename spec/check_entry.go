@@ -114,8 +114,17 @@ func (c *checker) each(d entryDoc, e *Entry) {
 		return
 	}
 	e.Each = d.Each.Text
+	e.Spell = c.spellings(d.Spell)
+	if len(d.Spell.Entries) == 0 {
+		c.errorf(d.At, "", "an each entry spells no kind")
+	}
+}
+
+// spellings reads how kinds of mount are spelled.
+func (c *checker) spellings(t table[oneEntryOrMore]) []Spelling {
+	var out []Spelling
 	kinds := below(mountSum)
-	for _, r := range d.Spell.Entries {
+	for _, r := range t.Entries {
 		term, ok := Lookup(mountSum + "." + r.Key)
 		if !ok {
 			if n := nearest(r.Key, kinds); n != "" {
@@ -135,11 +144,35 @@ func (c *checker) each(d entryDoc, e *Entry) {
 		if c.b.Kind == KindEngine && !bound {
 			c.errorf(r.Pos, unbound, "%s is in the words but in no field of the create request", term.Name)
 		}
-		e.Spell = append(e.Spell, s)
+		out = append(out, s)
 	}
-	if len(d.Spell.Entries) == 0 {
-		c.errorf(d.At, "", "an each entry spells no kind")
+	return out
+}
+
+// respell puts a spec's own spellings of kinds of mount in the place of its base's.
+func (c *checker) respell(met map[string]Feature) {
+	d := &c.doc.Dialect
+	at := slices.IndexFunc(c.b.Words, func(e Entry) bool { return e.Each == mountSum })
+	switch {
+	case !c.extending() || d.Words != nil:
+		c.errorf(d.Spell.At, "write it in the each: mount entry of the words", "spell is for an extending spec that keeps its base's words")
+		return
+	case at < 0:
+		c.errorf(d.Spell.At, "", "the base spells no kind of mount")
+		return
 	}
+	c.needs(d.Spell.At, "dialect.spell", "other words than the base's", d.Because)
+	e := c.b.Words[at]
+	e.Spell = slices.Clone(e.Spell)
+	for _, s := range c.spellings(d.Spell) {
+		delete(met, s.Name) // the base met it another way
+		if i := slices.IndexFunc(e.Spell, func(o Spelling) bool { return o.Name == s.Name }); i >= 0 {
+			e.Spell[i] = s
+		} else {
+			e.Spell = append(e.Spell, s)
+		}
+	}
+	c.b.Words[at] = e
 }
 
 func (c *checker) spelling(d spelledDoc, term Term) (Entry, bool) {

@@ -68,12 +68,13 @@ type commandDoc struct {
 }
 
 type dialectDoc struct {
-	At          Position    `json:"-"`
-	Words       []entryDoc  `json:"words,omitzero" jsonschema:"The argument vector, in order. In an extending spec it replaces the base's."`
-	By          table[Text] `json:"by,omitzero" jsonschema:"What is done by a primitive: vocabulary name to primitive."`
-	Implied     table[Text] `json:"implied,omitzero" jsonschema:"What the tool does anyway: vocabulary name to reason."`
-	Unsupported table[Text] `json:"unsupported,omitzero" jsonschema:"What a launch is refused for: vocabulary name to reason."`
-	Because     Text        `json:"because,omitzero" jsonschema:"Why another dialect than the base's."`
+	At          Position              `json:"-"`
+	Words       []entryDoc            `json:"words,omitzero" jsonschema:"The argument vector, in order. In an extending spec it replaces the base's."`
+	Spell       table[oneEntryOrMore] `json:"spell,omitzero" jsonschema:"In an extending spec: how kinds of mount are spelled where that differs from the base's."`
+	By          table[Text]           `json:"by,omitzero" jsonschema:"What is done by a primitive: vocabulary name to primitive."`
+	Implied     table[Text]           `json:"implied,omitzero" jsonschema:"What the tool does anyway: vocabulary name to reason."`
+	Unsupported table[Text]           `json:"unsupported,omitzero" jsonschema:"What a launch is refused for: vocabulary name to reason."`
+	Because     Text                  `json:"because,omitzero" jsonschema:"Why another dialect than the base's."`
 }
 
 type entryDoc struct {

@@ -174,3 +174,35 @@ func TestDigestIsOfTheWholeChain(t *testing.T) {
 		t.Error("a change of the base does not change the digest")
 	}
 }
+
+func TestAnExtendingSpecSpellsSomeMountsOtherwise(t *testing.T) {
+	files := map[string]string{"own.yaml": `sbx: 1
+backend: own
+extends: docker
+dialect:
+  because: another tool
+  spell:
+    mask-dir: {flag: --cover, args: [target], api: {path: HostConfig.Tmpfs, key: target, value: {text: ro}}}
+`}
+	b, diagnostics := Load("own.yaml", inMemory(files))
+	if len(diagnostics) > 0 {
+		t.Fatal(diagnostics)
+	}
+	base, _ := Builtin("docker")
+	if len(b.Words) != len(base.Words) {
+		t.Errorf("%d words, the base has %d", len(b.Words), len(base.Words))
+	}
+	for i, e := range b.Words {
+		if e.Each == "" {
+			continue
+		}
+		for j, s := range e.Spell {
+			if own := s.Name == "mount.mask-dir"; own != (s.Pos.File == "own.yaml") || s.Name != base.Words[i].Spell[j].Name {
+				t.Errorf("%s is spelled by %s", s.Name, s.Pos)
+			}
+		}
+	}
+	if f, _ := b.Feature("mount.mask-dir"); len(f.Flags) != 1 || f.Flags[0].Name != "--cover" {
+		t.Errorf("flags of mount.mask-dir: %+v", f.Flags)
+	}
+}

@@ -56,7 +56,11 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 		p.Token.Networks = []string{r.Run.Name()}
 	}
 	p.Claims = b.claims(&r, in.Image)
-	p.Create = b.createRequest(&r)
+	c := b.createRequest(&r)
+	if err := masking(&r, c, in.Identity); err != nil {
+		return nil, err
+	}
+	p.Create = c
 	p.Steps = steps(p)
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -39,20 +40,31 @@ func carried(r *runtime.Request, id runtime.Identity) error {
 		}
 	}
 	for _, m := range r.Mounts {
-		if m.Kind == runtime.MountMaskDir && strings.Contains(id.Engine, "Podman") {
-			// Podman copies what stands beneath into a tmpfs (4.3.1, measured): the mask would show what it is to hide.
-			return runtime.Fail(runtime.Unsupported, "%s: Podman fills the mask over the directory %q with what it should hide", m.Origin, m.Target).
-				About("mount.mask-dir").WithCure("leave the directory out of the mounts, or use another backend")
-		}
 		for _, p := range []string{m.Source, m.Target} {
 			if err := text("mount."+string(m.Kind), m.Origin+": the path", p); err != nil {
 				return err
 			}
-			if strings.Contains(id.Engine, "Podman") && strings.ContainsAny(p, ",\"\r\n") {
+			if id.Engine == podmanEngine && strings.ContainsAny(p, ",\"\r\n") {
 				return runtime.Fail(runtime.Unsupported, "%s: the path %q holds a comma, a quote or a line break, which Podman's API reads as mount options", m.Origin, p).
 					About("mount." + string(m.Kind)).WithCure("use another name, or another backend")
 			}
 		}
+	}
+	return nil
+}
+
+// masking refuses a mask over a directory that the engine would fill with what it should hide: Podman copies what stands beneath into a
+// tmpfs unless its options say notmpcopyup (4.3.1, measured).
+func masking(r *runtime.Request, c *CreateRequest, id runtime.Identity) error {
+	if id.Engine != podmanEngine {
+		return nil
+	}
+	for _, m := range r.Mounts {
+		if m.Kind != runtime.MountMaskDir || slices.Contains(strings.Split(c.HostConfig.Tmpfs[m.Target], ","), "notmpcopyup") {
+			continue
+		}
+		return runtime.Fail(runtime.Unsupported, "%s: Podman would fill the mask over the directory %q with what it should hide", m.Origin, m.Target).
+			About("mount.mask-dir").WithCure("spell mount.mask-dir in the spec as a tmpfs with the option notmpcopyup, as the podman spec does")
 	}
 	return nil
 }

@@ -23,8 +23,6 @@ func TestWhatTheAPICannotCarryIsRefused(t *testing.T) {
 		{"comma on podman", bind("/a,ro=false"), "Podman Engine", "mount.bind-ro"},
 		{"quote on podman", bind(`/a"b`), "Podman Engine", "mount.bind-ro"},
 		{"line break on podman", bind("/a\nb"), "Podman Engine", "mount.bind-ro"},
-		{"a directory's mask on podman, which copies what is beneath", &runtime.Request{Command: []string{"true"}, Mounts: []runtime.Mount{{Kind: runtime.MountMaskDir, Target: "/in"}}}, "Podman Engine", "mount.mask-dir"},
-		{"a directory's mask on docker", &runtime.Request{Command: []string{"true"}, Mounts: []runtime.Mount{{Kind: runtime.MountMaskDir, Target: "/in"}}}, "Docker Engine", ""},
 		{"other letters", bind("/üñî"), "Podman Engine", ""},
 		{"a path that is not UTF-8", bind("/a\xff"), "Docker Engine", "mount.bind-ro"},
 		{"a word that is not UTF-8", &runtime.Request{Command: []string{"echo", "\xff"}}, "Docker Engine", "command"},
@@ -48,5 +46,25 @@ func TestWhatTheAPICannotCarryIsRefused(t *testing.T) {
 				t.Errorf("the error shows a value: %v", err)
 			}
 		})
+	}
+}
+
+func TestAMaskThatWouldBeFilledIsRefused(t *testing.T) {
+	r := &runtime.Request{Mounts: []runtime.Mount{{Kind: runtime.MountMaskDir, Target: "/in", Origin: "launch.Mounts[0]"}}}
+	for _, c := range []struct {
+		engine, options string
+		fine            bool
+	}{
+		{"Docker Engine", "ro,size=4096", true},
+		{podmanEngine, "ro,size=4096", false},
+		{podmanEngine, "ro,tmpcopyup", false},
+		{podmanEngine, "ro,notmpcopyup,size=4096", true},
+	} {
+		req := NewCreateRequest(r)
+		req.HostConfig.Tmpfs = map[string]string{"/in": c.options}
+		err := masking(r, req, runtime.Identity{Engine: c.engine})
+		if c.fine != (err == nil) || err != nil && runtime.AsFailure(err, "").Feature != "mount.mask-dir" {
+			t.Errorf("%s, %s: %v", c.engine, c.options, err)
+		}
 	}
 }

@@ -1,0 +1,108 @@
+//go:build linux
+
+// Package enginetest tries on every real engine of this host, by its API and by its command line, what the generated backends say that
+// they can do.
+//
+//sbx:seam its tests drive every real engine
+package enginetest
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/sbxkit/sbxkit/generated/docker"
+	"github.com/sbxkit/sbxkit/generated/podman"
+	"github.com/sbxkit/sbxkit/internal/testhost"
+	sbx "github.com/sbxkit/sbxkit/runtime"
+	driver "github.com/sbxkit/sbxkit/runtime/engine"
+	"github.com/sbxkit/sbxkit/runtime/stage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine is a real engine driven in one way.
+type engine struct {
+	t       *testing.T
+	program string // docker, podman
+	via     driver.Via
+	host    string
+	image   string
+	box     *sbx.Sandbox
+}
+
+// ways are the two drivers.
+var ways = []driver.Via{driver.ViaAPI, driver.ViaCLI}
+
+// each runs f on each engine by each of the ways given, or by all.
+func each(t *testing.T, f func(t *testing.T, e engine), by ...driver.Via) {
+	if len(by) == 0 {
+		by = ways
+	}
+	for _, program := range []string{"docker", "podman"} {
+		for _, via := range by {
+			t.Run(program+" "+string(via), func(t *testing.T) {
+				find := testhost.Docker
+				if program == "podman" {
+					find = testhost.Podman
+				}
+				e := engine{t: t, program: program, via: via}
+				e.host, e.image = find(t)
+				e.box = e.sandbox(e.host)
+				f(t, e)
+			})
+		}
+	}
+}
+
+// sandbox gives a driver for the engine at an endpoint.
+func (e engine) sandbox(endpoint string, options ...sbx.Option) *sbx.Sandbox {
+	e.t.Helper()
+	var b sbx.Backend
+	var err error
+	if e.program == "docker" {
+		b, err = docker.New(docker.Options{Endpoint: endpoint, Via: e.via})
+	} else {
+		b, err = podman.New(podman.Options{Endpoint: endpoint, Via: e.via})
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	box, err := sbx.New(b, append([]sbx.Option{sbx.WithStager(stage.New())}, options...)...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			e.t.Error(err)
+		}
+	})
+	return box
+}
+
+// launch is a launch of the test image with both outputs kept.
+func (e engine) launch(out *bytes.Buffer, words ...string) sbx.Launch {
+	return sbx.Launch{Argv: words, Image: sbx.Image{Ref: e.image}, Stdout: out, Stderr: out, Timeouts: sbx.Timeouts{Wall: time.Minute}}
+}
+
+// shell runs a script and gives what it says; the run must succeed.
+func (e engine) shell(text string, change func(*sbx.Launch)) string {
+	e.t.Helper()
+	var out bytes.Buffer
+	l := e.launch(&out)
+	l.Script = &sbx.Script{Interpreter: []string{"sh"}, Text: []byte(text)}
+	if change != nil {
+		change(&l)
+	}
+	res, err := e.box.Run(e.t.Context(), l)
+	if err != nil {
+		e.t.Fatalf("%v\n%s", err, out.String())
+	}
+	if !res.Success() {
+		e.t.Fatalf("%v: %s", res, out.String())
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
