@@ -10,6 +10,9 @@ TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
 
+# Otherwise each process with the race detector, the children of tests too, waits a second before it ends.
+export GORACE ?= atexit_sleep_ms=0
+
 .PHONY: help run run-agenttools run-issuerunner test fuzz soak generate plans lint build clean
 
 help: ## show the targets

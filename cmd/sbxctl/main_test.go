@@ -50,6 +50,7 @@ func params(dir, backend string) testscript.Params {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("BACKEND", backend)
 			e.Setenv("SBX_STATE", e.WorkDir+"/state")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // with the race detector, each command waits a second before it ends without it
 			for _, name := range []string{"SBX_TEST_IMAGE", "SBX_TEST_TOOLBOX", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
 				e.Setenv(name, os.Getenv(name))
 			}

@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // with the race detector, each command waits a second before it ends without it
 			env.Setenv("GOCACHE", paths[0])
 			env.Setenv("GOMODCACHE", paths[1])
 			env.Setenv("GOPATH", paths[2])
