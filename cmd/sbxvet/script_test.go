@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -12,44 +11,30 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/unitchecker"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"sbxvet":   main,
-		"stockvet": func() { unitchecker.Main(policyReader) },
-	})
-}
-
-// policyReader stands for any vet tool built on x/tools' unitchecker that reads a file the go command does not know of: it reports each
-// package clause with the file's content.
-var policyReader = &analysis.Analyzer{
-	Name: "policyreader",
-	Doc:  "policyreader: report what the policy says",
-	Run: func(pass *analysis.Pass) (any, error) {
-		data, err := os.ReadFile(os.Getenv("STOCK_POLICY"))
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range pass.Files {
-			pass.Reportf(f.Package, "policy says %s", strings.TrimSpace(string(data)))
-		}
-		return nil, nil
-	},
+// build builds the command as its users do, and stockvet beside it, and returns their directory. The go command starts them for every package,
+// and under the race detector, which these processes of one thread have no use for, a start takes ten times as long.
+func build(t *testing.T) string {
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", dir, ".", "./testdata/stockvet")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building sbxvet: %v\n%s", err, out)
+	}
+	return dir
 }
 
 func TestScript(t *testing.T) {
 	// The scripts share the build cache, so that none compiles the standard library again.
 	var env []string
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB"} {
-		out, err := exec.CommandContext(context.Background(), "go", "env", name).Output()
+		out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 		if err != nil {
 			t.Fatalf("asking the go command for %s: %v", name, err)
 		}
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
 	}
+	bin := build(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -58,6 +43,7 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
 			e.Vars = append(e.Vars, "GOTOOLCHAIN=local")
+			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -80,7 +66,7 @@ func stamp(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// program sets the variable to the path of a program of TestMain.
+// program sets the variable to the path of a program.
 func program(ts *testscript.TestScript, variable, name string) {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if p := filepath.Join(dir, name); isFile(p) {
