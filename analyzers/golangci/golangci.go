@@ -92,7 +92,7 @@ func apply(file string, names []string) error {
 			return err
 		}
 		if file == "" {
-			policy.Apply(nil, nil)
+			policy.Apply(nil)
 			return nil
 		}
 	} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +102,7 @@ func apply(file string, names []string) error {
 	if err != nil {
 		return err
 	}
-	policy.Apply(p, nil)
+	policy.Apply(p)
 	return nil
 }
 

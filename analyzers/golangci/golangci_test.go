@@ -97,6 +97,7 @@ import "example.com/m/dep"
 func f(x string) {
 	dep.Run("docker", "ps")
 	dep.Run("bash", "-c", x)
+	dep.Run("finch", "ps")
 }
 `,
 	} {
@@ -145,6 +146,7 @@ func f(x string) {
 		`dep/dep.go:8:14: hands program text to a shell or interpreter (sh -c, exec.Command); run the program itself, or a script file (rawshell)`,
 		`top/top.go:6:9: starts the sandbox backend's program "docker" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
 		`top/top.go:7:9: hands program text to a shell or interpreter (bash -c, dep.Run → exec.Command); run the program itself, or a script file (rawshell)`,
+		`top/top.go:8:9: starts the sandbox backend's program "finch" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -7,10 +7,10 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/internal/rule"
 )
 
-// Apply makes the policy, which may be nil, the settings of the rules of this process. programs are the names that the built-in specs give their
-// programs; they, and the policy's, come on top of rule.DefaultPrograms. It must be called before the first analysis.
-func Apply(p *Policy, programs []string) {
-	s := rule.Settings{Programs: slices.Concat(rule.DefaultPrograms, programs)}
+// Apply makes the policy, which may be nil, the settings of the rules of this process. Its programs come on top of rule.DefaultPrograms. It must
+// be called before the first analysis.
+func Apply(p *Policy) {
+	s := rule.Settings{Programs: slices.Clone(rule.DefaultPrograms())}
 	if p != nil {
 		s.Root = filepath.Dir(p.Path)
 		s.HostEnvEverywhere, s.ConstantShell = p.HostEnvEverywhere, p.ConstantShell

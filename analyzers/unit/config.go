@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/sbxkit/sbxkit/analyzers/internal/directive"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -73,4 +74,20 @@ func (c *Config) Main() bool {
 		return !c.VetxOnly
 	}
 	return c.ModuleVersion == ""
+}
+
+// Standard reports whether the unit is of the standard library, of which no facts are made and nothing is reported.
+func (c *Config) Standard() bool {
+	return (c.ModulePath == "" || c.ModulePath == "std" || c.ModulePath == "cmd") && directive.StandardPath(c.ImportPath)
+}
+
+// WriteFacts writes the unit's encoded facts where the go command wants them.
+func (c *Config) WriteFacts(data []byte) error {
+	if c.VetxOutput == "" {
+		return nil
+	}
+	if err := os.WriteFile(c.VetxOutput, data, 0o666); err != nil {
+		return fmt.Errorf("writing facts: %w", err)
+	}
+	return nil
 }

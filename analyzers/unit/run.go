@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sbxkit/sbxkit/analyzers/internal/directive"
 	"github.com/sbxkit/sbxkit/analyzers/internal/flow"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/gcexportdata"
@@ -41,8 +40,8 @@ type Diagnostics struct {
 // Run analyses the unit and writes its facts to cfg.VetxOutput.
 func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 	result := &Result{Fset: token.NewFileSet()}
-	if cfg.standard() {
-		return result, writeFacts(cfg, nil)
+	if cfg.Standard() {
+		return result, cfg.WriteFacts(nil)
 	}
 	entries, err := readEntries(cfg.PackageVetx)
 	if err != nil {
@@ -55,7 +54,7 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 		}
 	}
 	if len(entries) == 0 && !cfg.Main() && !flow.MayMatter(sources) {
-		return result, writeFacts(cfg, nil)
+		return result, cfg.WriteFacts(nil)
 	}
 	p, err := load(cfg, result.Fset, sources)
 	if err != nil {
@@ -75,22 +74,7 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result, writeFacts(cfg, data)
-}
-
-func writeFacts(cfg *Config, data []byte) error {
-	if cfg.VetxOutput == "" {
-		return nil
-	}
-	if err := os.WriteFile(cfg.VetxOutput, data, 0o666); err != nil {
-		return fmt.Errorf("writing facts: %w", err)
-	}
-	return nil
-}
-
-// standard reports whether the unit is of the standard library.
-func (c *Config) standard() bool {
-	return (c.ModulePath == "" || c.ModulePath == "std" || c.ModulePath == "cmd") && directive.StandardPath(c.ImportPath)
+	return result, cfg.WriteFacts(data)
 }
 
 // rootElsewhere reports whether the findings of a unit that is wanted for its facts come out of another unit for certain, so that they need not come

@@ -17,6 +17,9 @@ func analyseUnit(f *flags, name string) (code int, err error) {
 	if err != nil {
 		return exitUnknown, err
 	}
+	if cfg.Standard() {
+		return exitClean, cfg.WriteFacts(nil)
+	}
 	file := os.Getenv(policyVariable)
 	if file == "" && cfg.Main() {
 		// A dependency's own policy has no say in what is reported.
@@ -66,11 +69,7 @@ func applyPolicy(f *flags, file string) error {
 			return err
 		}
 	}
-	programs, err := backendPrograms()
-	if err != nil {
-		return err
-	}
-	policy.Apply(p, programs)
+	policy.Apply(p)
 	return nil
 }
 

@@ -11,9 +11,6 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// DefaultPrograms are the backends' program names used when nobody set others.
-var DefaultPrograms = []string{"bwrap", "docker", "nerdctl", "podman"}
-
 // Settings are what a policy may change. The zero value is the behaviour without a policy.
 type Settings struct {
 	// Root is the directory that the patterns of Exclude are relative to, absolute.
@@ -52,7 +49,7 @@ func (s *Settings) ProgramNames() []string {
 	if s.Programs != nil {
 		return s.Programs
 	}
-	return DefaultPrograms
+	return DefaultPrograms()
 }
 
 func (s *Settings) excluded(pass *analysis.Pass, rule string, pos token.Pos) bool {
