@@ -97,13 +97,8 @@ podman_serve() {
 	if ! running podman || ! podman_answers "$host" >/dev/null; then
 		end podman 5
 		rm -f "$1/podman.sock"
-<<<<<<< HEAD
 		# In a directory of its own: a container's monitor writes a file to the one it works in when memory runs out.
 		(cd "$1" && detached "${podman[@]}" system service --time=0 "$host" </dev/null >"$state/podman-service.log" 2>&1) &
-=======
-		# A container's monitor writes an empty file "oom" where the service stands.
-		detached env --chdir="$1" "${podman[@]}" system service --time=0 "$host" </dev/null >"$state/podman-service.log" 2>&1 &
->>>>>>> 4d9921a (Serve Podman from a directory of its own)
 		started podman $!
 		if ! wait_until 20 podman podman_answers "$host"; then
 			end podman 5
