@@ -104,6 +104,11 @@ type Token struct {
 	// Name of the container; empty for process backends.
 	Name     string `json:"name,omitempty"`
 	Endpoint string `json:"endpoint,omitempty"`
+	// Image is the id of what the container is made from.
+	Image string `json:"image,omitempty"`
+	// Unfinished is set by a reconcile where the controller died while it made the run's resources: an engine may still be at what it was
+	// asked for, so that absence alone proves nothing yet.
+	Unfinished bool `json:"-"`
 	// Processes are the pids of the run with their start times, once they exist.
 	Processes []ProcessIdentity `json:"processes,omitempty"`
 	// Volumes, Networks, Cgroups and Paths are what else belongs to the run.

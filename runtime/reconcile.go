@@ -116,7 +116,9 @@ func (s *Sandbox) reconcileRun(ctx context.Context, b Backend, rec Record, dry b
 		return d, nil
 	}
 	rec = entry.Record()
-	res, err := b.Reopen(ctx, rec.Token)
+	token := rec.Token
+	token.Unfinished = !rec.Done && (rec.Step == StepPrepare || rec.Step == StepStage)
+	res, err := b.Reopen(ctx, token)
 	d := s.judged(ctx, b, rec, res)
 	if err == nil {
 		// The outcome is written before what it was read from is removed, so that a crash in between loses nothing.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,6 +37,14 @@ const (
 	envMarker  = "SBX_CRASH_MARKER"
 )
 
+// Points of controllers that somebody else ends by a signal: one knows nothing of signals, the other gives its launch up at TERM. Both say
+// when they begin to make something.
+const (
+	pointUnheard = "unheard"
+	pointHeard   = "heard"
+	preparing    = "preparing\n"
+)
+
 func TestMain(m *testing.M) {
 	if p := os.Getenv(envPoint); p != "" {
 		os.Exit(controller(p))
@@ -56,7 +65,7 @@ func newBackend(name string) (sbx.Backend, error) {
 }
 
 // point is a place to die at: "begin:STEP", "end:STEP" (around a step of the driver), "update:N" (after the Nth write of the record, which
-// also happens inside steps), or "running" (while the command runs).
+// also happens inside steps), "running" (while the command runs), or one of the points at which somebody else ends it.
 type killer struct {
 	sbx.Journal
 	point   string
@@ -79,6 +88,9 @@ func (k *killer) Event(e sbx.Event) {
 	}
 	if k.point == at+string(e.Step) {
 		die()
+	}
+	if (k.point == pointHeard || k.point == pointUnheard) && at == "begin:" && e.Step == sbx.StepPrepare {
+		fmt.Print(preparing)
 	}
 }
 
@@ -144,13 +156,33 @@ func controller(point string) int {
 	if err != nil {
 		return fail(err)
 	}
-	stay := point == "running" || point == "begin:capture" || strings.HasPrefix(point, "update:") || point == "end:start"
-	r, err := box.Launch(context.Background(), job(os.Getenv(envBackend), os.Getenv(envMarker), stay))
+	ctx := context.Background()
+	if point == pointUnheard || point == pointHeard {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		if point == pointHeard {
+			ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM)
+		}
+		defer stop()
+	}
+	stay := point == "running" || point == pointUnheard || point == pointHeard || point == "begin:capture" || strings.HasPrefix(point, "update:") || point == "end:start"
+	r, err := box.Launch(ctx, job(os.Getenv(envBackend), os.Getenv(envMarker), stay))
+	if ctx.Err() != nil {
+		return 9
+	}
 	if err != nil {
 		return fail(err)
 	}
 	if point == "running" {
 		die()
+	}
+	if point == pointHeard || point == pointUnheard {
+		<-ctx.Done()
+		if err := r.Kill(context.Background()); err != nil {
+			return fail(err)
+		}
+		<-r.Done()
+		return 9
 	}
 	if strings.HasPrefix(point, "update:") {
 		if _, err := r.Stop(context.Background()); err != nil {

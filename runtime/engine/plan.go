@@ -51,7 +51,7 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	p.Dropped = append(slices.Clone(in.Dropped), planned.Dropped...)
 	// The words name each variable, and the program takes its value from its own environment: no value stands in an argv.
 	p.Environment = r.Env
-	p.Token = runtime.Token{Backend: p.Backend, Run: r.Run, Name: r.Run.Name(), Endpoint: in.Identity.Endpoint, Volumes: runVolumes(&r)}
+	p.Token = runtime.Token{Backend: p.Backend, Run: r.Run, Name: r.Run.Name(), Endpoint: in.Identity.Endpoint, Image: in.Image.ID, Volumes: runVolumes(&r)}
 	if r.Network.Mode == runtime.NetworkPrivate {
 		p.Token.Networks = []string{r.Run.Name()}
 	}

@@ -39,6 +39,11 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 	for _, c := range r.containers() {
 		remove("container", c, r.link.remove, r.absent, "rm", "--force", "--volumes")
 	}
+	if r.token.Unfinished {
+		if err := r.fence(ctx); err != nil {
+			failed = append(failed, err)
+		}
+	}
 	for _, v := range r.token.Volumes {
 		remove("volume", v, r.link.removeVolume, nil, "volume", "rm", "--force")
 	}
