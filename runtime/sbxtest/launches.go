@@ -1,7 +1,9 @@
 package sbxtest
 
 import (
+	"iter"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -23,6 +25,21 @@ const (
 var environ = []string{
 	"LANG=C.UTF-8", "TZ=UTC", "TERM=xterm", "CI=host-ci", "HOME=/home/caller", "PATH=/usr/bin:/bin", "AWS_SECRET_ACCESS_KEY=" + privateValue,
 }
+
+// Launches gives the launches whose plans Plans pins, by name, for other tests to hold a backend to the same set. Their paths are those of a
+// host that does not exist.
+func Launches(d *runtime.Description) iter.Seq2[string, runtime.Launch] {
+	return func(yield func(string, runtime.Launch) bool) {
+		for _, l := range launches(d) {
+			if !yield(l.name, l.launch) {
+				return
+			}
+		}
+	}
+}
+
+// Environ is the host environment those launches are planned in.
+func Environ() []string { return slices.Clone(environ) }
 
 // launches are the fixed set, each about one thing, so that a change shows where it belongs.
 func launches(d *runtime.Description) []pinned {
