@@ -22,10 +22,9 @@ type api struct {
 	cli   *client.Client
 	dial  dialFunc
 	limit deadlines
-	// greeted is true while the engine answered the last greeting.
-	greeted atomic.Bool
-	// podman is set where it said that it is Podman.
-	podman atomic.Bool
+	// answering is true while the engine answered the last greeting.
+	answering atomic.Bool
+	greeted
 }
 
 var _ link = (*api)(nil)

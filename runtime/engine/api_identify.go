@@ -22,10 +22,18 @@ func engineName(v *types.Version) string {
 	return "Docker Engine"
 }
 
+// engineVersion is the engine's own, which is not that of the API.
+func engineVersion(v *types.Version) string {
+	if len(v.Components) == 0 {
+		return ""
+	}
+	return v.Components[0].Version
+}
+
 func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 	ctx, cancel := bounded(ctx, a.limit.identify, "GET /_ping and /version")
 	defer cancel()
-	if !a.greeted.Load() {
+	if !a.answering.Load() {
 		// The client replaces the cause of a failed connection by a text of its own (client/request.go, doRequest). Dialling once shows
 		// the cause, which tells a socket that is not there from one that hangs.
 		conn, err := a.dial(ctx, "", "")
@@ -40,11 +48,11 @@ func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 		}
 	}
 	v, err := a.cli.ServerVersion(ctx)
-	a.greeted.Store(err == nil)
+	a.answering.Store(err == nil)
 	if err != nil {
 		return nil, "", fmt.Errorf("asking for the version: %w", causeOf(ctx, err))
 	}
-	a.podman.Store(engineName(&v) == podmanEngine)
+	a.know(engineName(&v), engineVersion(&v))
 	return &v, a.cli.ClientVersion(), nil
 }
 

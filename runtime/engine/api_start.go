@@ -28,7 +28,7 @@ func (e *startError) Unwrap() error { return e.err }
 func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attachment, err error) {
 	asking, cancel := bounded(ctx, a.limit.start, "POST /containers/{name}/attach, wait and start")
 	defer cancel()
-	if !a.greeted.Load() {
+	if !a.answering.Load() {
 		if _, _, err := a.greet(asking); err != nil {
 			return nil, &startError{"attach", err}
 		}
@@ -58,7 +58,7 @@ func (a *api) start(ctx context.Context, name string, s startOptions) (_ *attach
 		// Its container monitor sends output to every connection, whatever that asked for, and waits for the slowest: so there the output
 		// is asked for here too, and dropped.
 		streams := []string{"stdin"}
-		if a.podman.Load() {
+		if a.isPodman() {
 			streams = append(streams, s.output()...)
 		}
 		if in, err = a.attach(asking, name, streams...); err != nil {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -29,8 +28,7 @@ type cli struct {
 	flags   []string
 	env     []string
 	limit   deadlines
-	// podman is set where the program said that it is Podman's.
-	podman atomic.Bool
+	greeted
 }
 
 var _ link = (*cli)(nil)

@@ -33,7 +33,7 @@ func (c *cli) stat(ctx context.Context, name, file string) (*container.PathStat,
 
 func (c *cli) upload(ctx context.Context, name, dir string, archive io.Reader) error {
 	words := []string{"cp", "-", name + ":" + dir}
-	if c.podman.Load() {
+	if c.isPodman() {
 		// Podman's program gives what it copies to the container's user unless told otherwise.
 		words = []string{"cp", "--archive=false", "-", name + ":" + dir}
 	}

@@ -22,7 +22,7 @@ func (c *cli) exec(ctx context.Context, name string, argv []string) (int, error)
 	case !errors.As(err, &exit) || exit.ExitCode() < 0:
 		return -1, c.classify(ctx, &cliError{words: []string{"exec"}, says: says.String(), err: err}, c.there(name))
 	}
-	if i, err := c.inspect(ctx, name); err != nil || !state(i).Running {
+	if i, err := c.inspect(ctx, name); err != nil || !phaseOf(i).lives() {
 		return -1, c.classify(ctx, &cliError{words: []string{"exec"}, says: says.String(), err: exit}, c.there(name))
 	}
 	return exit.ExitCode(), nil

@@ -33,9 +33,10 @@ func (c *cli) greet(ctx context.Context) (*types.Version, string, error) {
 		}
 		switch {
 		case len(v.Components) != 0:
+			c.know(engineName(&v), engineVersion(&v))
 			return &v, v.APIVersion, nil
 		case podman.OsArch != "":
-			c.podman.Store(true)
+			c.know(podmanEngine, podman.Version)
 			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: podmanEngine, Version: podman.Version}}}, "", nil
 		}
 	}

@@ -26,11 +26,8 @@ func (b *Backend) greet(ctx context.Context, l link) (*runtime.Identity, error) 
 		return nil, b.unreached(ctx, l.endpoint(), err)
 	}
 	id := &runtime.Identity{
-		Backend: b.def.Description.Name, Kind: b.def.Description.Kind, Engine: engineName(v), API: api,
+		Backend: b.def.Description.Name, Kind: b.def.Description.Kind, Engine: engineName(v), Version: engineVersion(v), API: api,
 		Endpoint: l.endpoint().host, Remote: !l.endpoint().local(),
-	}
-	if len(v.Components) != 0 {
-		id.Version = v.Components[0].Version
 	}
 	if !slices.Contains(b.def.Engines, id.Engine) {
 		f := runtime.Fail(runtime.Unsupported, "the engine at %s calls itself %q, which the backend %s does not drive", id.Endpoint, id.Engine, id.Backend)

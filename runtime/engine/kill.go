@@ -33,25 +33,40 @@ func (p *process) Signal(ctx context.Context, sig syscall.Signal) error {
 	return nil
 }
 
-// signal sends sig; ended is true where there was nothing to send it to. What an engine answers for a container that does not run differs
-// (answers.go), so that its state is asked rather than its words read.
+// signal sends sig; ended is true where there was nothing to send it to. Where the engine's answer alone does not tell (answers.go), the
+// container's phase is asked: its words are not read.
 func (r *resources) signal(ctx context.Context, sig syscall.Signal) (ended bool, err error) {
 	err = r.link.kill(ctx, r.token.Name, runtime.SignalName(sig))
 	if err == nil {
 		return false, nil
 	}
-	if cerrdefs.IsNotFound(err) {
-		return true, nil
+	who := r.link.who()
+	table := answersOf(who.engine, who.version)
+	effect, sure := table.meaning(verbKill, err)
+	if !sure {
+		phase, looked := r.phase(ctx)
+		if looked != nil {
+			err = looked
+		} else {
+			effect = table.in(verbKill, phase)
+		}
 	}
-	i, looked := r.link.inspect(ctx, r.token.Name)
-	switch {
-	case cerrdefs.IsNotFound(looked):
+	switch effect {
+	case effectNothing, effectGone:
 		return true, nil
-	case looked == nil && !state(i).Running:
-		return true, nil
-	case looked != nil:
-		err = looked
 	}
 	return false, runtime.Fail(runtime.Uncertain, "sending %s to the container %s: %w", runtime.SignalName(sig), r.token.Name, err).
 		WithLeft(runtime.Leftover{What: "container", Name: r.token.Name, Settle: r.b.command(r.link, "kill", "--signal", runtime.SignalName(sig), r.token.Name)})
+}
+
+// phase asks for the container's phase.
+func (r *resources) phase(ctx context.Context) (phase, error) {
+	i, err := r.link.inspect(ctx, r.token.Name)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return phaseAbsent, nil
+	case err != nil:
+		return "", err
+	}
+	return phaseOf(i), nil
 }

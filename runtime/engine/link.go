@@ -18,6 +18,8 @@ import (
 // recognises, on every link. Links are safe for concurrent use.
 type link interface {
 	endpoint() endpoint
+	// who is what the last greeting said; empty before.
+	who() greeting
 	// greet asks who answers, and in which version of the API; info asks for the rest, which can take half a second.
 	greet(ctx context.Context) (*types.Version, string, error)
 	info(ctx context.Context) (*system.Info, error)

@@ -53,7 +53,7 @@ func (p *process) Health(ctx context.Context) (string, error) {
 		return "", p.b.setup(p.link, err, "asking for the health of %s", p.token.Name).At(runtime.StepStart)
 	}
 	s := state(i)
-	if s.Health == nil || s.Health.Status == "none" || !s.Running {
+	if s.Health == nil || s.Health.Status == "none" || !phaseOf(i).lives() {
 		return "", nil
 	}
 	return s.Health.Status, nil

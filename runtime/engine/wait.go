@@ -116,9 +116,9 @@ func (p *process) record(ctx context.Context) (*container.InspectResponse, error
 		case err != nil:
 			return nil, runtime.Fail(runtime.Uncertain, "the engine's record of the end cannot be read: %w", errors.Join(p.at.waitErr, err)).
 				WithLeft(p.b.leftContainer(p.link, p.token.Name))
-		case state(i).Running && p.at.waitErr == nil && time.Since(broken) > p.b.limit.afterwards:
+		case phaseOf(i).lives() && p.at.waitErr == nil && time.Since(broken) > p.b.limit.afterwards:
 			return nil, runtime.Fail(runtime.Uncertain, "the engine told the end of a container that it says still runs")
-		case !state(i).Running:
+		case !phaseOf(i).lives():
 			return i, nil
 		}
 		select {
@@ -161,7 +161,7 @@ func (r *resources) Witnessed(ctx context.Context) (*runtime.Exit, error) {
 		return nil, runtime.Fail(runtime.Uncertain, "the engine has no record of the container %s: %w", r.token.Name, err)
 	case err != nil:
 		return nil, runtime.Fail(runtime.Uncertain, "the engine's record of %s cannot be read: %w", r.token.Name, err)
-	case state(i).Running:
+	case phaseOf(i).lives():
 		return nil, nil
 	}
 	if _, started := startedAt(i); !started {
