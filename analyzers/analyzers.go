@@ -11,6 +11,7 @@ import (
 	"github.com/sbxkit/sbxkit/analyzers/livenessstdin"
 	"github.com/sbxkit/sbxkit/analyzers/lostfailure"
 	"github.com/sbxkit/sbxkit/analyzers/rawshell"
+	"github.com/sbxkit/sbxkit/analyzers/unsandboxed"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -23,6 +24,7 @@ var rules = []*analysis.Analyzer{
 	livenessstdin.Analyzer,
 	lostfailure.Analyzer,
 	rawshell.Analyzer,
+	unsandboxed.Analyzer,
 }
 
 var suppression = allow.New(rules)

@@ -39,6 +39,9 @@ type PackageFact struct {
 	Primitives bool
 	Seam       string // the reason; empty when the package is no seam
 	Inside     bool
+
+	// Unsandboxed says that the backend isolates nothing: its description says so, or, where a backend has none, its name is local.
+	Unsandboxed bool
 }
 
 // AFact marks the type as a fact.
@@ -57,6 +60,9 @@ func (f *PackageFact) String() string {
 	}
 	if f.Inside {
 		words = append(words, Inside)
+	}
+	if f.Unsandboxed {
+		words = append(words, "unsandboxed")
 	}
 	return strings.Join(words, " ")
 }
@@ -156,6 +162,19 @@ func (x *Index) Type(t types.Type) ObjectFact {
 	return ObjectFact{}
 }
 
+// Launches reports whether pkg is where the lifecycle is declared: it has a type marked //sbx:launch.
+func (x *Index) Launches(pkg *types.Package) bool {
+	if pkg == nil || StandardPath(pkg.Path()) {
+		return false
+	}
+	for _, name := range pkg.Scope().Names() {
+		if tn, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && x.Object(tn).Launch {
+			return true
+		}
+	}
+	return false
+}
+
 // Outside reports whether the package of the pass is neither a backend, nor primitives, nor a seam package, nor the external test
 // of one.
 func (x *Index) Outside() bool {
@@ -190,6 +209,9 @@ func run(pass *analysis.Pass) (any, error) {
 		for _, decl := range file.Decls {
 			x.declaration(decl)
 		}
+	}
+	if x.Package.Backend {
+		x.Package.Unsandboxed = isolatesNothing(pass)
 	}
 	if x.Package != (PackageFact{}) {
 		fact := x.Package

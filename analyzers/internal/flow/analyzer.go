@@ -66,6 +66,8 @@ type Result struct {
 	byType     map[string]map[string]Callee
 	starters   map[string]bool
 
+	isolatesNothing map[*types.Package]bool
+
 	candidateMemo map[candidateKey][]Callee
 	uses          map[*ssa.Function][]*Use
 	effects       map[*ssa.Function][]Effect
@@ -96,7 +98,8 @@ func run(pass *analysis.Pass) (any, error) {
 		uses:       make(map[*ssa.Function][]*Use),
 		effects:    make(map[*ssa.Function][]Effect),
 
-		candidateMemo: make(map[candidateKey][]Callee),
+		candidateMemo:   make(map[candidateKey][]Callee),
+		isolatesNothing: make(map[*types.Package]bool),
 	}
 	if directive.Standard(pass) {
 		return r, nil

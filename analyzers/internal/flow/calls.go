@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"cmp"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -212,6 +214,29 @@ type candidateKey struct {
 	name  string
 }
 
+// Methods returns the methods of the named type that t is or points to, as far as they are known: with a body here, or a summary elsewhere.
+func (r *Result) Methods(t types.Type) []Callee {
+	r.ownMethods()
+	byName := r.byType[typeName(t)]
+	out := make([]Callee, 0, len(byName))
+	for _, c := range byName {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Callee) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// SinksOf returns what a callee of any package does with its parameters.
+func (r *Result) SinksOf(c Callee) []Sink {
+	if sum := r.summaryOf(c, nil); sum != nil {
+		return sum.Sinks
+	}
+	return nil
+}
+
+// CalleeOf returns the callee that fn is.
+func (r *Result) CalleeOf(fn *ssa.Function) Callee { return r.calleeOf(fn) }
+
 // Args returns the arguments of the call as the callee's parameters see them: the receiver first.
 func (r *Result) Args(call *ssa.CallCommon) []Value {
 	var out []Value
@@ -232,6 +257,9 @@ func (r *Result) callResult(call *ssa.Call, i int) Value {
 	if !call.Call.IsInvoke() {
 		if fn := call.Call.StaticCallee(); fn != nil {
 			if v, ok := r.model(fullName(fn), call, i); ok {
+				return v
+			}
+			if v, ok := r.unsandboxedResult(call, i); ok {
 				return v
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // A source finds the sinks and effects that an instruction is by itself. A rule that needs a new kind adds its function here.
 type source func(r *Result, fn *ssa.Function, instr ssa.Instruction, emit func(Sink), effect func(Effect))
 
-var sources = []source{startCalls, cmdWrites, launchWrites, processCalls, attributeWrites, stdinEffects, environSources}
+var sources = []source{startCalls, cmdWrites, launchWrites, processCalls, attributeWrites, stdinEffects, environSources, unsandboxedCalls}
 
 // startCalls finds calls that start a program, or make an exec.Cmd that something else can start.
 func startCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink), _ func(Effect)) {

@@ -3,6 +3,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -43,7 +44,7 @@ type LivenessFunc func(ctx context.Context, v LivenessView) error
 
 func (f LivenessFunc) Alive(ctx context.Context, v LivenessView) error { return f(ctx, v) }
 
-type Plan struct{}
+type Plan struct{ Argv []string }
 
 type Facts struct{}
 
@@ -65,6 +66,36 @@ type Result struct {
 	Code    int
 	Signal  string
 }
+
+func (*Result) Err() error { return nil }
+
+type Mode string
+
+const (
+	Required  Mode = "required"
+	Preferred Mode = "preferred"
+	Disabled  Mode = "disabled"
+)
+
+type Description struct {
+	Name        string
+	Unsandboxed bool
+}
+
+type Backend interface {
+	Describe() *Description
+	Probe(ctx context.Context) (*Facts, error)
+	Plan(l Launch) (*Plan, error)
+}
+
+type Option func(*Sandbox)
+
+func WithMode(m Mode) Option           { return func(*Sandbox) {} }
+func WithUnsandboxed(b Backend) Option { return func(*Sandbox) {} }
+
+func New(b Backend, opts ...Option) (*Sandbox, error) { return &Sandbox{}, nil }
+
+var ErrUnsupported = errors.New("unsupported")
 
 type Run struct{}
 

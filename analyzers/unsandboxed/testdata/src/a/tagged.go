@@ -1,0 +1,6 @@
+//go:build sbxnever
+
+package a
+
+// Not of this build: not seen.
+func tagged() { undefined() }
