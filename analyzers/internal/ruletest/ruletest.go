@@ -12,7 +12,7 @@ import (
 )
 
 // Run checks the packages of the calling test's testdata/src against their // want comments. The tree that is analysed also holds the
-// stubs below stubs/src here: the seam's runtime, a backend, and packages outside the standard library that rules know by path.
+// stubs below testdata/src here: the seam's runtime, a backend, and packages outside the standard library that rules know by path.
 func Run(t *testing.T, a *analysis.Analyzer, pkgs ...string) []*analysistest.Result {
 	t.Helper()
 	return analysistest.Run(t, tree(t), a, pkgs...)
@@ -28,7 +28,7 @@ func tree(t *testing.T) string {
 	t.Helper()
 	_, self, _, _ := runtime.Caller(0)
 	dir := t.TempDir()
-	for _, src := range []string{filepath.Join(filepath.Dir(self), "stubs"), "testdata"} {
+	for _, src := range []string{filepath.Join(filepath.Dir(self), "testdata"), "testdata"} {
 		if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
 			t.Fatalf("laying out the test's tree: %v", err)
 		}
