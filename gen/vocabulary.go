@@ -70,7 +70,7 @@ var subjects = func() map[string]subject {
 
 		"network.none":    {asked: "r.Network.Mode == runtime.NetworkNone"},
 		"network.host":    {asked: "r.Network.Mode == runtime.NetworkHost"},
-		"network.private": {asked: "r.Network.Mode == runtime.NetworkPrivate"},
+		"network.private": {asked: "r.Network.Mode == runtime.NetworkPrivate", values: text("network", "r.Run.Name()")},
 		"network.egress":  {asked: "r.Network.Mode == runtime.NetworkEgress", values: text("socket", "r.Network.Socket")},
 		"network.session": {asked: "r.Network.Mode == runtime.NetworkSession", values: text("session", "r.Network.Session")},
 		"network.publish": {list: "r.Network.Publish", item: "p", values: map[string]operand{

@@ -151,7 +151,8 @@ var terms = []Term{
 
 	{"network.none", "No network but an own loopback.", ShapeSum, nil, "Network.Mode"},
 	{"network.host", "The host's network.", ShapeSum, nil, "Network.Mode"},
-	{"network.private", "A network of the engine, behind address translation.", ShapeSum, nil, "Network.Mode"},
+	{"network.private", "A network of the run's own, behind address translation.", ShapeSum,
+		values(Value{Name: "network", Format: FormatText}), "Network.Mode"},
 	{"network.egress", "No route but one unix socket, the caller's proxy.", ShapeSum, values(Value{Name: "socket", Format: FormatPath}),
 		"Network.Mode"},
 	{"network.session", "The network of a session.", ShapeSum, values(Value{Name: "session", Format: FormatText}), "Network.Mode"},

@@ -200,7 +200,8 @@ func TestEachEngineAnswersAsTheTableSays(t *testing.T) {
 		}
 		for v, row := range table {
 			for p := range row {
-				if p != phaseRemoving && !seen[v][p] && !t.Failed() {
+				// No removing container lasts, and a dead one takes a file system with immutable files.
+				if p != phaseRemoving && p != phaseDead && !seen[v][p] && !t.Failed() {
 					t.Errorf("%s of a container that is %s was not tried", v, p)
 				}
 			}

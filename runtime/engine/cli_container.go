@@ -31,14 +31,11 @@ func (c *cli) create(ctx context.Context, r *CreateRequest, argv []string) ([]st
 	return nil, nil
 }
 
-// roomWords are the options for what the room adds to what a spec spells: labels and the run's own network.
+// roomWords are the options for what the room adds to what a spec spells: the labels of ownership.
 func roomWords(r *CreateRequest) []string {
 	var w []string
 	for _, name := range slices.Sorted(maps.Keys(r.Config.Labels)) {
 		w = append(w, "--label", name+"="+r.Config.Labels[name])
-	}
-	for name := range r.Networking.EndpointsConfig {
-		w = append(w, "--network", name)
 	}
 	return w
 }
@@ -127,6 +124,9 @@ func decodeContainer(out []byte) (*container.InspectResponse, error) {
 			Init                     json.RawMessage
 			Ulimits                  []*Ulimit
 		}
+		NetworkSettings struct {
+			Networks map[string]json.RawMessage
+		}
 	}
 	if err := decodeFirst(out, &v); err != nil {
 		return nil, err
@@ -147,11 +147,16 @@ func decodeContainer(out []byte) (*container.InspectResponse, error) {
 	if string(v.HostConfig.Init) == "true" {
 		h.Init = new(true)
 	}
+	networks := map[string]*EndpointSettings{}
+	for name := range v.NetworkSettings.Networks {
+		networks[name] = &EndpointSettings{}
+	}
 	return &container.InspectResponse{
 		ContainerJSONBase: &container.ContainerJSONBase{
 			ID: v.ID, Name: trimSlash(v.Name), Image: v.Image, AppArmorProfile: v.AppArmorProfile, State: &v.State, HostConfig: h,
 		},
-		Config: &Config{Labels: v.Config.Labels, User: v.Config.User},
+		Config:          &Config{Labels: v.Config.Labels, User: v.Config.User},
+		NetworkSettings: &container.NetworkSettings{Networks: networks},
 	}, nil
 }
 

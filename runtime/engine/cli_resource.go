@@ -76,6 +76,21 @@ func (c *cli) createNetwork(ctx context.Context, name string, labels map[string]
 	return c.make(ctx, "network", name, labels)
 }
 
+func (c *cli) resolves(ctx context.Context, name string) (bool, error) {
+	if !c.isPodman() {
+		return true, nil
+	}
+	out, err := c.call(ctx, c.limit.look, nil, "network", "inspect", name)
+	if err != nil {
+		return false, c.classify(ctx, err, nil)
+	}
+	var n podmanNetwork
+	if err := decodeFirst(out, &n); err != nil {
+		return false, err
+	}
+	return n.Names, nil
+}
+
 func (c *cli) removeNetwork(ctx context.Context, name string) error {
 	return c.drop(ctx, "network", name)
 }

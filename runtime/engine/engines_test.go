@@ -66,6 +66,9 @@ func createByHand(r *runtime.Request) *CreateRequest {
 	c := NewCreateRequest(r)
 	c.Config.Image, c.Config.Cmd, c.Config.WorkingDir, c.Config.Hostname = r.Image.Ref, r.Command, r.Dir, r.Hostname
 	c.HostConfig.NetworkMode = NetworkMode(r.Network.Mode)
+	if r.Network.Mode == runtime.NetworkPrivate {
+		c.HostConfig.NetworkMode = NetworkMode(r.Run.Name())
+	}
 	c.HostConfig.LogConfig.Type = "none"
 	if r.User.Kind == runtime.UserID {
 		c.Config.User = fmt.Sprintf("%d:%d", r.User.UID, r.User.GID)

@@ -53,6 +53,8 @@ type link interface {
 	removeVolume(ctx context.Context, name string) error
 	findVolumes(ctx context.Context, label string) ([]found, error)
 	createNetwork(ctx context.Context, name string, labels map[string]string) error
+	// resolves reports whether containers of a network find each other by name.
+	resolves(ctx context.Context, network string) (bool, error)
 	removeNetwork(ctx context.Context, name string) error
 	findNetworks(ctx context.Context, label string) ([]found, error)
 

@@ -195,7 +195,6 @@ func (b *Backend) createRequest(r *runtime.Request) *CreateRequest {
 	c.Config.OpenStdin, c.Config.StdinOnce = stdin, stdin
 	c.Config.Tty = r.Terminal != nil
 	if r.Network.Mode == runtime.NetworkPrivate {
-		c.HostConfig.NetworkMode = NetworkMode(r.Run.Name())
 		c.Networking.EndpointsConfig = map[string]*EndpointSettings{r.Run.Name(): {Aliases: append(slices.Clone(r.Network.Aliases), c.Aliases...)}}
 	}
 	if r.Image.Platform != "" {

@@ -54,6 +54,9 @@ func (r *resources) make(ctx context.Context, c *CreateRequest, labels map[strin
 		if err := r.link.createNetwork(ctx, n, labels); err != nil {
 			return r.refusal(err, "making the network %s", n)
 		}
+		if err := r.named(ctx, n); err != nil {
+			return err
+		}
 	}
 	warnings, err := r.link.create(ctx, c, r.plan.Argv())
 	if err != nil {
@@ -65,6 +68,22 @@ func (r *resources) make(ctx context.Context, c *CreateRequest, labels map[strin
 			WithCure("leave out what the engine cannot do, or mend the host")
 	}
 	return r.readBack(ctx)
+}
+
+// named refuses aliases in a network without names: Podman makes one where its name service is not installed, and says nothing.
+func (r *resources) named(ctx context.Context, network string) error {
+	if len(r.plan.Request.Network.Aliases) == 0 {
+		return nil
+	}
+	ok, err := r.link.resolves(ctx, network)
+	switch {
+	case err != nil:
+		return r.refusal(err, "asking whether the network %s has names", network)
+	case !ok:
+		return runtime.Fail(runtime.Unsupported, "the networks of %s have no names: no alias would be found", r.plan.Identity).About("network.aliases").
+			WithCure("install aardvark-dns, or the CNI plugin dnsname where networks are CNI's, or leave the aliases out")
+	}
+	return nil
 }
 
 // refusal is the Failure of something the engine did not make, private values hidden.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -121,15 +122,13 @@ var records = map[string]func(record) (bool, string){
 	"hardening.cgroup-namespace": func(r record) (bool, string) {
 		return is("CgroupnsMode", r.host.CgroupnsMode, container.CgroupnsModePrivate)
 	},
-	"network.none":   networkRecord("none"),
-	"network.egress": networkRecord("none"),
-	"network.host":   networkRecord("host"),
-	"network.private": func(r record) (bool, string) {
-		return is("NetworkMode", string(r.host.NetworkMode), r.plan.Request.Run.Name())
-	},
-	"user.id":     userRecord,
-	"user.caller": userRecord,
-	"image":       func(r record) (bool, string) { return is("Image", bareID(r.all.Image), bareID(r.plan.Image.ID)) },
+	"network.none":    networkRecord("none"),
+	"network.egress":  networkRecord("none"),
+	"network.host":    networkRecord("host"),
+	"network.private": privateRecord,
+	"user.id":         userRecord,
+	"user.caller":     userRecord,
+	"image":           func(r record) (bool, string) { return is("Image", bareID(r.all.Image), bareID(r.plan.Image.ID)) },
 }
 
 // maskedRecord holds where nothing in the record says that a path of the engine's own list is left open. Docker also keeps the list.
@@ -155,6 +154,18 @@ func pidsLimit(r record) int64 {
 // private, shareable).
 func ownNamespace(name, mode string) (bool, string) {
 	return mode != "host" && !strings.HasPrefix(mode, "container:") && !strings.HasPrefix(mode, "ns:"), fmt.Sprintf("%s %q", name, mode)
+}
+
+// privateRecord holds where the container is in the run's own network and in no other. Docker keeps the network's name as the mode, Podman
+// "bridge" for every network that is one (4.3.1).
+func privateRecord(r record) (bool, string) {
+	name := r.plan.Request.Run.Name()
+	var networks []string
+	if r.all.NetworkSettings != nil {
+		networks = slices.Sorted(maps.Keys(r.all.NetworkSettings.Networks))
+	}
+	mode := string(r.host.NetworkMode)
+	return (mode == name || mode == "bridge") && slices.Equal(networks, []string{name}), fmt.Sprintf("NetworkMode %s, Networks %v", mode, networks)
 }
 
 func networkRecord(mode string) func(record) (bool, string) {
