@@ -26,7 +26,7 @@
 // Not reported are os.Getenv of a plain setting, a lookup by name in a copied environment and entries picked from it by name, tools
 // started outside the seam (unless "hostenv: {everywhere: true}" in .sbxvet.yaml asks for them), an engine's command-line client, which
 // hands nothing on (by its name, or unnamed in a package that imports the engine's client library), a nil Env of known tools of the
-// host such as git, commands in test files unless they are a backend's program, and code marked //sbx:inside.
+// host such as git, and code marked //sbx:inside. Test files are code like any other.
 //
 // # How to allow it
 //

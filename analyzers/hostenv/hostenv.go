@@ -47,7 +47,7 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 		case use.Kind == flow.Environ && commands:
-			if inTest(pass, use) || enginesOwn(pass.Pkg, use) || keptElsewhere(index, result, use) {
+			if enginesOwn(pass.Pkg, use) || keptElsewhere(index, result, use) {
 				continue
 			}
 			why = started(result, use)
@@ -72,20 +72,6 @@ func inside(index *directive.Index, fn *ssa.Function) bool {
 		}
 	}
 	return false
-}
-
-// inTest reports whether the start stands in a test file, and not of a backend's program: what tests start are helpers, the test binary
-// itself above all.
-func inTest(pass *analysis.Pass, use *flow.Use) bool {
-	if !strings.HasSuffix(pass.Fset.File(use.Pos).Name(), "_test.go") {
-		return false
-	}
-	for _, a := range use.Vals[1] {
-		if base, ok := a.BaseName(); ok && slices.Contains(rule.Current().ProgramNames(), base) {
-			return false
-		}
-	}
-	return true
 }
 
 // enginesOwn reports whether a package that speaks to an engine by its client library starts a program whose name is not known: the

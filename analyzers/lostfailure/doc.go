@@ -34,8 +34,9 @@
 //	}
 //
 // Not reported are errors that are returned, joined, wrapped, stored, sent, handed to a function that does more than log, or told apart by
-// errors.Is and errors.As; a Result that is dropped where the error is told apart; and the seam's own package with those below it, which make the
-// lifecycle and decide what a step's error means.
+// errors.Is and errors.As; a Result that is dropped where the error is told apart; an exit code that is compared with a constant other than 0, which
+// nothing has that never ran, one in a test's message, and one in a function that calls another which looks at the flag, or sets it; and, of the
+// package that declares the lifecycle, the calls it makes of its own steps outside its tests: there the steps are made of each other.
 //
 // # How to allow it
 //

@@ -48,16 +48,13 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	defer result.Lock()()
 	c := &checker{pass: pass, result: result, carriers: make(map[*ssa.Function]string), seams: make(map[*types.Package]bool)}
-	if c.below() {
-		return nil, nil
-	}
 	c.uncertain()
 	c.exitCodes()
 	c.findCarriers()
 	for _, fn := range result.Funcs {
 		for _, b := range fn.Blocks {
 			for _, instr := range b.Instrs {
-				if call, ok := instr.(ssa.CallInstruction); ok {
+				if call, ok := instr.(ssa.CallInstruction); ok && !c.driving(call) {
 					c.call(fn, call)
 				}
 			}
@@ -87,17 +84,18 @@ func (c *checker) seam(pkg *types.Package) bool {
 	return is
 }
 
-// below reports whether the package is the seam itself or one of its rooms: there the lifecycle is made, and what a step's error means is decided.
-func (c *checker) below() bool {
-	if c.seam(c.pass.Pkg) {
-		return true
+// driving reports whether the call is one that the package which declares the lifecycle makes of a step of its own: there the steps are made of
+// each other, and what the error of one means for the other is decided. Its tests are callers like any other.
+func (c *checker) driving(call ssa.CallInstruction) bool {
+	if !c.seam(c.pass.Pkg) || strings.HasSuffix(c.pass.Fset.Position(call.Parent().Pos()).Filename, "_test.go") {
+		return false
 	}
-	for _, p := range c.pass.Pkg.Imports() {
-		if c.seam(p) && strings.HasPrefix(c.pass.Pkg.Path(), strings.TrimSuffix(p.Path(), "_test")) {
-			return true
-		}
+	common := call.Common()
+	if common.IsInvoke() {
+		return common.Method.Pkg() == c.pass.Pkg
 	}
-	return false
+	fn := common.StaticCallee()
+	return fn != nil && (fn.Pkg != nil && fn.Pkg.Pkg == c.pass.Pkg || fn.Pkg == nil)
 }
 
 // steps are the calls of the lifecycle by name, on types of the seam.

@@ -304,7 +304,7 @@ func (b *Backend) tryLaunch(ctx context.Context, id *runtime.Identity, without m
 	if err != nil {
 		return err
 	}
-	if exit.Signal != 0 || exit.Code != 0 {
+	if !exit.Ran || exit.Signal != 0 || exit.Code != 0 {
 		return runtime.Fail(runtime.Setup, "the probe's command %s ended with status %d, signal %d", strings.Join(b.def.Launch, " "), exit.Code, exit.Signal)
 	}
 	return nil
