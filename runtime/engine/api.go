@@ -32,9 +32,9 @@ var _ link = (*api)(nil)
 // idleConnections bounds the connections kept for the next call; each run has one in use for its wait and one for its streams besides.
 const idleConnections = 64
 
-// newAPI makes the link. It does not connect.
-func newAPI(e endpoint, program string, limit deadlines) (*api, error) {
-	dial, err := dialer(e, program)
+// newAPI makes the link. It does not connect. program is the engine's, as another host has it, and env for what connects there.
+func newAPI(e endpoint, program string, env []string, limit deadlines) (*api, error) {
+	dial, err := dialer(e, program, env)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +85,14 @@ type dialFunc = func(ctx context.Context, network, address string) (net.Conn, er
 const dialTimeout = 10 * time.Second
 
 // dialer gives the function that connects to an endpoint.
-func dialer(e endpoint, program string) (dialFunc, error) {
+func dialer(e endpoint, program string, env []string) (dialFunc, error) {
 	scheme, address, _ := strings.Cut(e.host, "://")
 	d := net.Dialer{Timeout: dialTimeout}
 	switch scheme {
 	case "unix":
 		return func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", address) }, nil
 	case "ssh":
-		return sshDialer(e, program)
+		return sshDialer(e, program, env)
 	case "tcp", "http", "https":
 	default:
 		return nil, fmt.Errorf("the endpoint %s: the scheme %q cannot be dialled on this platform", e.host, scheme)

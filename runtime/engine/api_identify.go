@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/docker/docker/api/types"
@@ -40,8 +41,8 @@ func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 		if err != nil {
 			return nil, "", fmt.Errorf("connecting: %w", causeOf(ctx, err))
 		}
-		if err := conn.Close(); err != nil {
-			return nil, "", fmt.Errorf("connecting: %w", err)
+		if err := errors.Join(shake(ctx, conn), conn.Close()); err != nil {
+			return nil, "", fmt.Errorf("connecting: %w", causeOf(ctx, err))
 		}
 		if _, err := a.cli.Ping(ctx); err != nil {
 			return nil, "", fmt.Errorf("pinging: %w", causeOf(ctx, err))

@@ -92,7 +92,10 @@ func (b *Backend) link(e endpoint, lookup func(string) (string, bool)) (link, er
 			return nil, runtime.Fail(runtime.Unsupported, "the program %s is not on this host: %w", b.program(lookup), err).WithCure("install it, or drive the engine by its API")
 		}
 	} else {
-		l, err = newAPI(e, b.program(lookup), b.limit)
+		l, err = newAPI(e, b.def.Program, clientEnvironment(lookup), b.limit)
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, runtime.Fail(runtime.Unsupported, "the endpoint %s needs ssh: %w", e, err).WithCure("install it, or name another endpoint")
+		}
 	}
 	if err != nil {
 		return nil, runtime.Fail(runtime.Setup, "%w", err).WithCure("%s names this endpoint", e.from)

@@ -28,11 +28,7 @@ func (b *Backend) command(l link, words ...string) string {
 	if e := l.endpoint(); e.context != "" {
 		all = append(all, "--context", e.context)
 	} else if !strings.HasPrefix(e.from, "a default") {
-		flag := "--host"
-		if b.def.Program == "podman" {
-			flag = "--url"
-		}
-		all = append(all, flag, e.host)
+		all = append(all, hostFlag(b.def.Program), e.host)
 	}
 	return shellWords(append(all, words...))
 }

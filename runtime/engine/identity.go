@@ -78,6 +78,7 @@ func (b *Backend) unreached(ctx context.Context, e endpoint, err error) *runtime
 	name := strings.Join(b.def.Engines, " or ")
 	var f *runtime.Failure
 	var program *cliError
+	var through *sshError
 	switch {
 	case answered(err):
 		f = runtime.Fail(runtime.Setup, "the engine at %s answered with an error: %w", e, err).WithCure("see the engine's own log")
@@ -86,7 +87,7 @@ func (b *Backend) unreached(ctx context.Context, e endpoint, err error) *runtime
 			WithCure("run as a user who may, or use a rootless engine; membership in a group that may is as good as root")
 	case ctx.Err() != nil:
 		f = runtime.Fail(runtime.Setup, "the engine at %s was not asked to the end: %w", e, context.Cause(ctx)).WithCure("allow the probe more time")
-	case refused(err), errors.Is(err, errNoEngine), errors.As(err, &program):
+	case refused(err), errors.As(err, &through), errors.Is(err, errNoEngine), errors.As(err, &program):
 		f = runtime.Fail(runtime.Unsupported, "no engine answers at %s: %w", e, err).WithCure("start %s, or name another endpoint", name)
 	default:
 		f = runtime.Fail(runtime.Setup, "what answers at %s is no engine, or one that hangs: %w", e, err).WithCure("restart %s, or name another endpoint", name)
