@@ -62,8 +62,11 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	go at.pumpPipes(p, s, says)
 	go func() {
 		defer close(at.ended)
-		// Any end of the client is worth a look at the container; what it says of it is not.
+		// Any end of the client is worth a look at the container; what it says of it is not. One that was killed no longer carried the streams.
 		_ = cmd.Wait()
+		if cmd.ProcessState != nil && !cmd.ProcessState.Exited() {
+			at.cut.Store(true)
+		}
 	}()
 	if err := c.started(ctx, name, at); err != nil {
 		at.close()

@@ -42,6 +42,8 @@ type link interface {
 
 	// start attaches to a created container, asks for its next exit, and starts it, in this order. run outlives ctx.
 	start(ctx context.Context, name string, s startOptions) (*attachment, error)
+	// notices listens to what happens to a container until ctx ends or it is closed; an engine without such a stream ends it at once.
+	notices(ctx context.Context, name string) *notices
 	kill(ctx context.Context, name, signal string) error
 	// remove removes a container by force, with its anonymous volumes; it does not wait for its absence.
 	remove(ctx context.Context, name string) error

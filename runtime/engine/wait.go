@@ -103,10 +103,16 @@ func (p *process) witness(x *runtime.Exit) {
 }
 
 // record gives the engine's record of an ended container. Where the wait broke, the engine may still know the end, or still run the
-// container: then the end is looked for again and again until ctx ends.
+// container: then its events are listened to, where the engine tells them, and the end is looked for after each until ctx ends.
 func (p *process) record(ctx context.Context) (*container.InspectResponse, error) {
 	broken := time.Now()
-	for pause := p.b.limit.poll; ; pause = min(2*pause, time.Second) {
+	var news *notices
+	defer func() {
+		if news != nil {
+			news.close()
+		}
+	}()
+	for pause := p.b.limit.poll; ; {
 		i, err := p.link.inspect(ctx, p.token.Name)
 		switch {
 		case cerrdefs.IsNotFound(err):
@@ -116,15 +122,20 @@ func (p *process) record(ctx context.Context) (*container.InspectResponse, error
 		case err != nil:
 			return nil, runtime.Fail(runtime.Uncertain, "the engine's record of the end cannot be read: %w", errors.Join(p.at.waitErr, err)).
 				WithLeft(p.b.leftContainer(p.link, p.token.Name))
-		case phaseOf(i).lives() && p.at.waitErr == nil && time.Since(broken) > p.b.limit.afterwards:
+		case phaseOf(i).lives() && p.at.waitErr == nil && !p.at.untold && time.Since(broken) > p.b.limit.afterwards:
 			return nil, runtime.Fail(runtime.Uncertain, "the engine told the end of a container that it says still runs")
 		case !phaseOf(i).lives():
 			return i, nil
+		case err == nil && p.at.untold && time.Since(broken) > p.b.limit.afterwards:
+			// What carried the streams has ended, and the command goes on.
+			p.at.cut.Store(true)
 		}
-		select {
-		case <-ctx.Done():
+		if news == nil {
+			news = p.link.notices(ctx, p.token.Name)
+		}
+		pause = news.wait(ctx, pause)
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
-		case <-time.After(pause):
 		}
 	}
 }
