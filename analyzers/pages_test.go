@@ -73,6 +73,30 @@ func TestEveryPageHasItsParts(t *testing.T) {
 	}
 }
 
+// TestEveryRulePinsWhatItCannotSee holds every rule to a package of violations that it is silent about: the proof of that part of its page.
+// Whoever makes a rule see more moves the case out of it.
+func TestEveryRulePinsWhatItCannotSee(t *testing.T) {
+	for _, a := range analyzers.All() {
+		if a.Name == "allow" {
+			continue // it looks at comments alone
+		}
+		files, err := filepath.Glob(filepath.Join(a.Name, "testdata", "src", "unseen", "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s has no testdata/src/unseen (%v)", a.Name, err)
+		}
+		test, err := os.ReadFile(filepath.Join(a.Name, a.Name+"_test.go"))
+		if err != nil || !strings.Contains(string(test), `"unseen"`) {
+			t.Errorf("the test of %s leaves unseen out (%v)", a.Name, err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil || strings.Contains(string(text), "// want") {
+				t.Errorf("%s wants a finding (%v)", name, err)
+			}
+		}
+	}
+}
+
 func index(rules []*analysis.Analyzer) string {
 	var b strings.Builder
 	b.WriteString("# The rules of sbxvet\n\n<!-- Made from the rules' doc comments by go test ./analyzers -update. Do not edit. -->\n\n| rule | reports |\n|---|---|\n")

@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, backendexec.Analyzer, "a", "b", "fields", "client", "seam")
+	ruletest.Run(t, backendexec.Analyzer, "a", "b", "fields", "client", "seam", "unseen")
 }

@@ -29,7 +29,7 @@
 //
 // # What it cannot see
 //
-// A name read from a file, a flag, the environment or the network; one that comes out of a channel or a type assertion to
-// another package's type; one that reflection, unsafe or cgo hands over; a raw execve system call by number. A function value kept in a
-// collection of another package is not followed. A program that starts the backend itself (make, a script) is not looked into.
+// A name read from a file, a flag, the environment or the network; one that comes out of a channel that is a parameter or another package's; one
+// that reflection, unsafe or cgo hands over; a raw execve system call by number. A function value that another package keeps in an unexported
+// collection is not followed. A program that starts the backend itself (make, a script) is not looked into.
 package backendexec

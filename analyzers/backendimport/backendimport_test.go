@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, backendimport.Analyzer, "a")
+	ruletest.Run(t, backendimport.Analyzer, "a", "seam", "noreason", "own", "unseen")
 }

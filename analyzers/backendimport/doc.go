@@ -22,7 +22,8 @@
 //	//sbx:seam the one place that chooses a backend from the configuration
 //	package wiring
 //
-// Not reported are imports in a seam package, in a backend and its tests, and in generated files.
+// Not reported are imports in a seam package, in a backend and its tests (an external test that does not import what it tests says itself what it
+// is), and in generated files. A //sbx:seam without a reason makes no seam.
 //
 // # How to allow it
 //

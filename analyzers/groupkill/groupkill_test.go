@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, groupkill.Analyzer, "kill", "a", "b")
+	ruletest.Run(t, groupkill.Analyzer, "kill", "a", "b", "unseen")
 }

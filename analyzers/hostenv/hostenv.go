@@ -130,7 +130,7 @@ func started(result *flow.Result, use *flow.Use) string {
 		}
 	}
 	if unset(env) {
-		if use.From != nil && own(result, use) && unset(use.From.Vals[0]) && !path.Has(flow.Str) {
+		if use.From != nil && own(result, use) && unset(use.From.Vals[0]) && !client(use.From.Vals[1]) && !tool(use.From.Vals[1]) {
 			return ""
 		}
 		return all + "its Env is nil"

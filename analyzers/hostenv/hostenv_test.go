@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, hostenv.Analyzer, "runner", "seam", "a", "inside")
+	ruletest.Run(t, hostenv.Analyzer, "runner", "seam", "a", "inside", "unseen")
 }

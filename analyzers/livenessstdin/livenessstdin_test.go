@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, livenessstdin.Analyzer, "a", "ping")
+	ruletest.Run(t, livenessstdin.Analyzer, "a", "ping", "unseen")
 }

@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, lostfailure.Analyzer, "a", "wrap", "drive", "github.com/sbxkit/sbxkit/runtime/room")
+	ruletest.Run(t, lostfailure.Analyzer, "a", "wrap", "drive", "github.com/sbxkit/sbxkit/runtime/room", "unseen")
 }

@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, rawshell.Analyzer, "a", "b", "wrap")
+	ruletest.Run(t, rawshell.Analyzer, "a", "b", "wrap", "unseen")
 }

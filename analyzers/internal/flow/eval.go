@@ -53,8 +53,11 @@ func (r *Result) eval(v ssa.Value) Value {
 	val := r.base(v)
 	if hasStorage(v.Type()) {
 		val = r.storage(v, val)
-		if _, ok := v.(*ssa.UnOp); ok && isCommand(v.Type()) {
-			val = r.commandStorage(v, val)
+		switch v.(type) {
+		case *ssa.UnOp, *ssa.Field:
+			if isCommand(v.Type()) {
+				val = r.commandStorage(v, val)
+			}
 		}
 	}
 	delete(r.active, v)

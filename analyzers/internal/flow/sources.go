@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"go/token"
 	"go/types"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/exectable"
@@ -197,6 +198,13 @@ func (r *Result) aliases(v ssa.Value, depth int) []ssa.Value {
 				}
 			}
 		}
+	case *ssa.Field:
+		// Of a struct that is loaded as a whole, as for a promoted method.
+		if whole, ok := v.X.(*ssa.UnOp); ok && whole.Op == token.MUL {
+			for _, x := range r.aliases(whole.X, depth+1) {
+				out = append(out, r.loadsOf(x, v.Field)...)
+			}
+		}
 	case *ssa.UnOp:
 		for _, x := range r.aliases(v.X, depth+1) {
 			for _, ref := range r.referrers(x) {
@@ -205,9 +213,54 @@ func (r *Result) aliases(v ssa.Value, depth int) []ssa.Value {
 				}
 			}
 		}
+		if fa, ok := v.X.(*ssa.FieldAddr); ok && v.Op == token.MUL {
+			for _, x := range r.aliases(fa.X, depth+1) {
+				for _, load := range r.loadsOf(x, fa.Field) {
+					if _, ok := load.(*ssa.Field); ok {
+						out = append(out, load)
+					}
+				}
+			}
+		}
 	}
 	if len(out) == 0 {
 		return []ssa.Value{v}
+	}
+	return out
+}
+
+// loadsOf returns the values that are loaded of a field of the struct at the address, alone or with the whole.
+func (r *Result) loadsOf(addr ssa.Value, field int) []ssa.Value {
+	var out []ssa.Value
+	for _, ref := range r.referrers(addr) {
+		v, ok := ref.(ssa.Value)
+		if !ok {
+			continue
+		}
+		switch ref := ref.(type) {
+		case *ssa.FieldAddr:
+			if ref.X != addr || ref.Field != field {
+				continue
+			}
+		case *ssa.UnOp:
+			if ref.X != addr || ref.Op != token.MUL {
+				continue
+			}
+		default:
+			continue
+		}
+		for _, use := range r.referrers(v) {
+			switch use := use.(type) {
+			case *ssa.UnOp:
+				if use.X == v && use.Op == token.MUL {
+					out = append(out, use)
+				}
+			case *ssa.Field:
+				if use.X == v && use.Field == field {
+					out = append(out, use)
+				}
+			}
+		}
 	}
 	return out
 }

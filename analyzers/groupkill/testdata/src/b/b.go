@@ -108,9 +108,3 @@ func helperTimer() {
 	time.AfterFunc(time.Second, func() { end(cmd) }) // want `beside the Wait`
 	cmd.Wait()
 }
-
-// What it cannot see today.
-func unseen(names map[string]*exec.Cmd, pids chan int) {
-	syscall.Kill(<-pids, syscall.SIGTERM)
-	exec.Command("kill", "-9", "-1").Run()
-}

@@ -1,4 +1,10 @@
-// Package unix is a stub of what starts programs there.
+// Package unix is a stub of what starts programs, signals them and reads descriptors there.
 package unix
 
+import "syscall"
+
 func Exec(argv0 string, argv []string, envv []string) error { return nil }
+func Read(fd int, p []byte) (int, error)                    { return 0, nil }
+func Write(fd int, p []byte) (int, error)                   { return 0, nil }
+func Close(fd int) error                                    { return nil }
+func Kill(pid int, sig syscall.Signal) error                { return nil }

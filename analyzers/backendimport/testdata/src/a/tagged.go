@@ -1,0 +1,5 @@
+//go:build sbxnever
+
+package a
+
+import _ "example.com/backend"

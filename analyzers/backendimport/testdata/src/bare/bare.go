@@ -1,0 +1,2 @@
+// Package bare is a backend that has lost its directive.
+package bare

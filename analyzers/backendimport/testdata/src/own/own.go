@@ -1,0 +1,6 @@
+// Package own is a backend over primitives.
+//
+//sbx:backend
+package own
+
+import _ "example.com/primitives"
