@@ -25,11 +25,11 @@ import (
 	sbx "github.com/sbxkit/sbxkit/runtime"
 )
 
-// envKills is how many controllers the test below kills on each engine.
-const envKills = "SBX_TEST_EARLY_KILLS"
-
-// earlyKills is without envKills; make soak asks for three hundred.
-const earlyKills = 30
+// How many controllers are killed on each engine, and how many in a soak.
+const (
+	earlyKills  = 30
+	soakedKills = 300
+)
 
 // atOnce is how many of them start, and die, together at most: after one alone the reconcile comes while the engine is still at it, and many
 // keep the engine busy.
@@ -40,11 +40,8 @@ const atOnce = 8
 // another process, leaves nothing on the engine and nothing in the journal, also of what the engine was still making when its client died.
 func TestControllersKilledEarlyLeaveNothing(t *testing.T) {
 	kills := earlyKills
-	if v := os.Getenv(envKills); v != "" {
-		var err error
-		if kills, err = strconv.Atoi(v); err != nil {
-			t.Fatal(err)
-		}
+	if testhost.Soak() {
+		kills = soakedKills
 	}
 	for name, host := range map[string]func(testing.TB) (string, string){"docker": testhost.Docker, "podman": testhost.Podman} {
 		t.Run(name, func(t *testing.T) {

@@ -57,3 +57,6 @@ func Toolbox(t testing.TB) (program, root string) {
 	}
 	return program, root
 }
+
+// Soak reports whether tests are to take the time for all they can try: make soak says so.
+func Soak() bool { return os.Getenv("SBX_TEST_SOAK") != "" }

@@ -24,6 +24,10 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	if s.stdin {
 		words = append(words, "--interactive")
 	}
+	if c.podman.Load() {
+		// Podman's program logs on the stream that it hands on the command's standard error by, as where the command does not read its input.
+		words = append([]string{"--log-level", "fatal"}, words...)
+	}
 	// The client lives as long as the container; release ends it.
 	living, leave := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := c.client(living, append(words, name)...)

@@ -52,7 +52,7 @@ func (g *gated) size() int64 {
 
 // TestASlowReaderLosesNothingAndCostsNoMemory holds back the reader of a stream that is far larger than any buffer on the way.
 func TestASlowReaderLosesNothingAndCostsNoMemory(t *testing.T) {
-	const size = 128 << 20
+	const size = 32 << 20
 	eachEngine(t, func(t *testing.T, e underTest) {
 		l := prepare(t, e.backend(t), e.request("sbx-probe", "spew", fmt.Sprint(size)))
 		if err := l.stage(); err != nil {
