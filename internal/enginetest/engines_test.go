@@ -61,13 +61,7 @@ func each(t *testing.T, f func(t *testing.T, e engine), by ...driver.Via) {
 // sandbox gives a driver for the engine at an endpoint.
 func (e engine) sandbox(endpoint string, options ...sbx.Option) *sbx.Sandbox {
 	e.t.Helper()
-	var b sbx.Backend
-	var err error
-	if e.program == "docker" {
-		b, err = docker.New(docker.Options{Endpoint: endpoint, Via: e.via})
-	} else {
-		b, err = podman.New(podman.Options{Endpoint: endpoint, Via: e.via})
-	}
+	b, err := e.backend(endpoint)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -81,6 +75,13 @@ func (e engine) sandbox(endpoint string, options ...sbx.Option) *sbx.Sandbox {
 		}
 	})
 	return box
+}
+
+func (e engine) backend(endpoint string) (sbx.Backend, error) {
+	if e.program == "docker" {
+		return docker.New(docker.Options{Endpoint: endpoint, Via: e.via})
+	}
+	return podman.New(podman.Options{Endpoint: endpoint, Via: e.via})
 }
 
 // launch is a launch of the test image with both outputs kept.

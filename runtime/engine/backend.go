@@ -15,11 +15,12 @@ type Backend struct {
 	def   Definition
 	limit deadlines
 
-	mu     sync.Mutex
-	links  map[string]link
-	proofs map[string]proof // by endpoint
-	probed string           // the endpoint of the last probe that found one
-	closed bool
+	mu      sync.Mutex
+	links   map[string]link
+	proofs  map[string]proof // by endpoint
+	flights map[string]*flight
+	probed  string // the endpoint of the last probe that found one
+	closed  bool
 
 	commands commandCache
 }
@@ -53,7 +54,7 @@ func New(def Definition) (*Backend, error) {
 	default:
 		return nil, fmt.Errorf("engine %s: via %q is neither %q nor %q", def.Description.Name, def.Options.Via, ViaAPI, ViaCLI)
 	}
-	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}, proofs: map[string]proof{}}, nil
+	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}, proofs: map[string]proof{}, flights: map[string]*flight{}}, nil
 }
 
 // Describe gives the spec's data.

@@ -24,7 +24,7 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 	if s.stdin {
 		words = append(words, "--interactive")
 	}
-	if c.podman.Load() {
+	if c.isPodman() {
 		// Podman's program logs on the stream that it hands on the command's standard error by, as where the command does not read its input.
 		words = append([]string{"--log-level", "fatal"}, words...)
 	}

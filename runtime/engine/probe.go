@@ -47,13 +47,25 @@ func (b *Backend) probe(ctx context.Context, r runtime.ProbeRequest, lookup func
 	}
 	b.mu.Lock()
 	b.probed = e.host
+	b.mu.Unlock()
+	ref := b.probeImage(r, lookup)
+	prove := func() (*runtime.Identity, error) { return b.prove(ctx, e, l, ref, r.Deep) }
+	if r.Deep {
+		return prove()
+	}
+	return b.together(ctx, e.host+" "+ref, prove)
+}
+
+// prove asks the engine who it is, and makes it show it where that is not known.
+func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, deep bool) (*runtime.Identity, error) {
+	b.mu.Lock()
 	known, proven := b.proofs[e.host]
 	b.mu.Unlock()
 	id, err := b.greet(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	ref, image := b.probeImage(r, lookup), ""
+	image := ""
 	if ref != "" {
 		i, err := l.image(ctx, ref)
 		switch {
@@ -64,7 +76,7 @@ func (b *Backend) probe(ctx context.Context, r runtime.ProbeRequest, lookup func
 		}
 		// An absent image is Ensure's to report, with its cure: the engine itself answers.
 	}
-	if proven && !r.Deep && known.image == image && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
+	if proven && !deep && known.image == image && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
 		return &known.identity, nil
 	}
 	info, err := b.inform(ctx, l, id)
