@@ -3,7 +3,7 @@ package engine
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"io"
 	"strings"
 
 	"github.com/docker/docker/api/types/image"
@@ -47,25 +47,27 @@ func (c *cli) pull(ctx context.Context, ref, platform string, progress func(stri
 	}
 	cmd := c.client(ctx, append(words, ref)...)
 	says := capped{limit: maxSays}
-	cmd.Stderr = &says
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("pulling: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("pulling: %w", err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if progress != nil && strings.TrimSpace(lines.Text()) != "" {
-			progress(lines.Text())
+	// Docker's program tells its progress on one stream and Podman's on the other.
+	read, write := io.Pipe()
+	cmd.Stdout, cmd.Stderr = write, io.MultiWriter(&says, write)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for lines := bufio.NewScanner(read); lines.Scan(); {
+			if progress != nil && strings.TrimSpace(lines.Text()) != "" {
+				progress(lines.Text())
+			}
 		}
+		_, _ = io.Copy(io.Discard, read) // past a line that is too long for one
+	}()
+	err := cmd.Run()
+	_ = write.Close() // never fails: io.PipeWriter
+	<-told
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
-	if err := cmd.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return c.classify(ctx, &cliError{words: []string{"pull", ref}, says: strings.TrimSpace(says.String()), err: err}, nil)
-	}
-	return lines.Err()
+	return c.classify(ctx, &cliError{words: []string{"pull", ref}, says: strings.TrimSpace(says.String()), err: err}, nil)
 }
