@@ -19,8 +19,8 @@ import (
 // deadline bounds what is asked of an engine past what is tested; nothing takes that long.
 const deadline = 2 * time.Minute
 
-// get reads one JSON answer of the engine's API, past all that is tested.
-func (e engine) get(ctx context.Context, path string, into any) error {
+// read reads one JSON answer of the engine's API, past all that is tested.
+func (e engine) read(ctx context.Context, path string, into any) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", strings.TrimPrefix(e.host, "unix://"))

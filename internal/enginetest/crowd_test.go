@@ -79,7 +79,7 @@ func (e engine) owned(t *testing.T, owner string) map[string]int {
 	var containers, networks []struct{}
 	var volumes struct{ Volumes []struct{} }
 	for path, into := range map[string]any{"/containers/json?all=true&": &containers, "/volumes?": &volumes, "/networks?": &networks} {
-		if err := e.get(ctx, path+filters, into); err != nil {
+		if err := e.read(ctx, path+filters, into); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -189,7 +189,7 @@ func (e engine) trusting(t *testing.T) engine {
 	e.host = "unix://" + socket
 	eventually(t, "the service answers", func() bool {
 		var v struct{}
-		return e.get(t.Context(), "/version", &v) == nil
+		return e.read(t.Context(), "/version", &v) == nil
 	})
 	e.box = e.sandbox(e.host)
 	return e
