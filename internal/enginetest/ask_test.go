@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -46,10 +47,23 @@ func (e engine) read(ctx context.Context, path string, into any) error {
 
 // ask runs the engine's program to its end and gives what it printed. It finds its engine by the variables of hack/setup.
 func (e engine) ask(ctx context.Context, words ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, e.program, words...).Output()
+	cmd := exec.CommandContext(ctx, e.program, words...)
+	cmd.Env = reader()
+	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		err = fmt.Errorf("%s %s: %w: %s", e.program, strings.Join(words, " "), err, bytes.TrimSpace(failed.Stderr))
 	}
 	return strings.TrimSpace(string(out)), err
+}
+
+// reader is the environment of a person who reads what is printed, as far as the engines' programs need it.
+func reader() []string {
+	env := []string{"PATH=" + os.Getenv("PATH")}
+	for _, name := range []string{"HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }

@@ -217,8 +217,10 @@ func (e engine) byWords(ctx context.Context, t *testing.T, left *leftovers, p *s
 		t.Fatalf("not one run of %s: %s", e.program, text)
 	}
 	// The program by its path: the words may set another PATH for it.
+	//
+	//sbx:allow rawshell the printed line is for a person's shell
 	shell := exec.CommandContext(ctx, "/bin/sh", "-c", strings.Replace(text, " "+e.program+" run ", " "+program+" create ", 1))
-	shell.Env = os.Environ()
+	shell.Env = reader()
 	for _, v := range p.Environment {
 		if !v.Public { // what the words take from their reader's environment
 			shell.Env = append(shell.Env, v.Name+"="+v.Value)

@@ -162,7 +162,10 @@ func TestTheCureOfAnAbsentImageCuresIt(t *testing.T) {
 		if !ok {
 			t.Fatalf("%v", err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-c", cure).CombinedOutput(); err != nil {
+		//sbx:allow rawshell a cure is for a person's shell
+		shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", cure)
+		shell.Env = reader()
+		if out, err := shell.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", cure, err, out)
 		}
 		e.forget(t, r.ref("1"))

@@ -3,10 +3,12 @@
 package enginetest
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +28,6 @@ type ending struct {
 	outcome sbx.Outcome
 	code    int
 	signal  syscall.Signal
-	timeout string
 	// kills is true where the memory limit killed something.
 	kills    bool
 	out, err string
@@ -47,12 +48,13 @@ func endings() []ending {
 		{name: "memory, a child, success", text: hog + "; read line; exit 0", stdin: []byte("go\n"), change: memory, outcome: sbx.Exited, kills: true},
 		{name: "memory, a child, failure", text: hog + "; read line; exit 9", stdin: []byte("go\n"), change: memory, outcome: sbx.Exited, code: 9, kills: true},
 		{name: "memory, the command", text: "read line; exec " + hog, stdin: []byte("go\n"), change: memory, outcome: sbx.OutOfMemory, code: -1, kills: true},
-		{name: "TERM is ignored", text: "exec sbx-probe ignore-term", change: func(l *sbx.Launch) {
-			l.Timeouts.Wall, l.Timeouts.Grace = 700*time.Millisecond, 300*time.Millisecond
-		}, outcome: sbx.TimedOut, code: -1, timeout: sbx.TimeoutWall, out: "ready\n"},
 		{name: "stdin is closed at once", text: "exec <&-; echo on; exit 4", stdin: make([]byte, 8<<20), outcome: sbx.Exited, code: 4, out: "on\n"},
 		{name: "both streams", text: "echo out; echo err >&2; exit 3", outcome: sbx.Exited, code: 3, out: "out\n", err: "err\n"},
 	}
+}
+
+func script(text string) *sbx.Script {
+	return &sbx.Script{Interpreter: []string{"sh"}, Text: []byte(text)}
 }
 
 // TestEveryEndIsToldForWhatItWas holds both drivers of both engines to the exact outcome and the exact bytes.
@@ -62,7 +64,7 @@ func TestEveryEndIsToldForWhatItWas(t *testing.T) {
 		for _, c := range endings() {
 			t.Run(c.name, func(t *testing.T) {
 				var out, errs bytes.Buffer
-				l := sbx.Launch{Argv: []string{"sh", "-c", c.text}, Image: sbx.Image{Ref: e.image}, Stdout: &out, Stderr: &errs}
+				l := sbx.Launch{Script: script(c.text), Image: sbx.Image{Ref: e.image}, Stdout: &out, Stderr: &errs}
 				if c.stdin != nil {
 					l.Stdin = sbx.Stdin{Mode: sbx.StdinPipe, Reader: bytes.NewReader(c.stdin)}
 				}
@@ -73,8 +75,8 @@ func TestEveryEndIsToldForWhatItWas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.Outcome != c.outcome || res.Code != c.code || c.signal != 0 && res.Signal != c.signal || res.Timeout != c.timeout {
-					t.Errorf("%v, code %d, signal %v; want %s %d %v %s\n%+v", res, res.Code, res.Signal, c.outcome, c.code, c.signal, c.timeout, res.Evidence)
+				if res.Outcome != c.outcome || res.Code != c.code || c.signal != 0 && res.Signal != c.signal {
+					t.Errorf("%v, code %d, signal %v; want %s %d %v\n%+v", res, res.Code, res.Signal, c.outcome, c.code, c.signal, res.Evidence)
 				}
 				if (res.Evidence.OOMKills > 0) != c.kills {
 					t.Errorf("%d kills by the memory limit: %+v", res.Evidence.OOMKills, res.Evidence)
@@ -83,6 +85,33 @@ func TestEveryEndIsToldForWhatItWas(t *testing.T) {
 					t.Errorf("stdout %q, stderr %q; want %q, %q", out.String(), errs.String(), c.out, c.err)
 				}
 			})
+		}
+	})
+}
+
+// TestACommandThatIgnoresTermIsKilled stops one, which is process 1 where there is no init, and climbs the ladder to its end.
+func TestACommandThatIgnoresTermIsKilled(t *testing.T) {
+	each(t, func(t *testing.T, e engine) {
+		t.Parallel()
+		run, err := e.box.Launch(t.Context(), sbx.Launch{
+			Argv: []string{"sbx-probe", "ignore-term"}, Image: sbx.Image{Ref: e.image}, Stdout: sbx.Pipe, Timeouts: sbx.Timeouts{Grace: 200 * time.Millisecond},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(run.Stdout()).ReadString('\n'); err != nil || line != "ready\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		res, err := run.Stop(t.Context())
+		if err != nil || res.Outcome != sbx.Canceled || res.Signal != syscall.SIGKILL {
+			t.Errorf("%v, %v, signal %v", res, err, res.Signal)
+		}
+		var rungs []string
+		for _, r := range res.Evidence.Ladder {
+			rungs = append(rungs, r.Name)
+		}
+		if !slices.Equal(rungs, []string{"TERM", "kill"}) {
+			t.Errorf("the ladder's rungs: %q", rungs)
 		}
 	})
 }
@@ -124,7 +153,7 @@ func TestBytesComeBackAsTheyWere(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				got := map[string]*bytes.Buffer{"stdout": {}, "stderr": {}}
 				res, err := e.box.Run(t.Context(), sbx.Launch{
-					Argv: []string{"sh", "-c", text}, Image: sbx.Image{Ref: e.image}, Stdout: got["stdout"], Stderr: got["stderr"],
+					Script: script(text), Image: sbx.Image{Ref: e.image}, Stdout: got["stdout"], Stderr: got["stderr"],
 					Stdin: sbx.Stdin{Mode: sbx.StdinPipe, Reader: bytes.NewReader(sent)},
 				})
 				if err != nil || !res.Success() {
@@ -148,7 +177,8 @@ func TestTwoStreamsOfOneSinkKeepTheirOrder(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		t.Parallel()
 		var out bytes.Buffer
-		l := e.launch(&out, "sh", "-c", fmt.Sprintf(`n=0; while [ $n -lt %d ]; do echo "out $n"; echo "err $n" >&2; n=$((n+1)); done`, lines))
+		l := e.launch(&out)
+		l.Script = script(fmt.Sprintf(`n=0; while [ $n -lt %d ]; do echo "out $n"; echo "err $n" >&2; n=$((n+1)); done`, lines))
 		res, err := e.box.Run(t.Context(), l)
 		if err != nil || !res.Success() {
 			t.Fatalf("%v, %v", res, err)

@@ -175,7 +175,7 @@ func (e engine) trusting(t *testing.T) engine {
 	}
 	socket := filepath.Join(dir, "s")
 	service := exec.Command(e.program, "system", "service", "--time=0", "unix://"+socket)
-	service.Env = append(os.Environ(), "CONTAINERS_REGISTRIES_CONF="+conf)
+	service.Env = append(reader(), "CONTAINERS_REGISTRIES_CONF="+conf)
 	service.Dir = dir
 	if err := service.Start(); err != nil {
 		t.Fatal(err)
