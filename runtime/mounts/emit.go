@@ -66,8 +66,8 @@ func (p *planner) count(res *Result, r *request, m *runtime.Mount) error {
 			return r.fail(runtime.Unsupported, "one of its words has %d bytes, more than the %d that %s takes", len(word), limit, p.tool())
 		}
 	}
-	if words, listed := t.WordsOf[m.Kind]; listed {
-		res.Words += words
+	if t.WordsOf != nil {
+		res.Words += t.WordsOf(m)
 	} else {
 		res.Words += defaultWordsOf
 	}

@@ -31,8 +31,8 @@ type Tool struct {
 
 	// Words is the most words the tool takes in all; 0 is no bound. UsedWords are those that are not a mount's.
 	Words, UsedWords int
-	// WordsOf is how many words an operation of a kind takes; 3 (flag, source, target) where it is not listed.
-	WordsOf map[runtime.MountKind]int
+	// WordsOf says how many words an operation takes; nil: 3 each (flag, source, target).
+	WordsOf func(*runtime.Mount) int
 	// WordBytes bounds one word, in bytes without its ending NUL; 0 is DefaultWordBytes.
 	WordBytes int
 

@@ -155,6 +155,12 @@ func TestBudgetsAreCheckedAtPlanTime(t *testing.T) {
 	for i := range many {
 		many[i] = runtime.Mount{Kind: runtime.MountFile, Target: "/f" + string(rune('a'+i))}
 	}
+	fiveAFile := func(m *runtime.Mount) int {
+		if m.Kind == runtime.MountFile {
+			return 5
+		}
+		return 0
+	}
 	tests := []struct {
 		name string
 		tool mounts.Tool
@@ -163,8 +169,8 @@ func TestBudgetsAreCheckedAtPlanTime(t *testing.T) {
 	}{
 		{"words fit exactly", mounts.Tool{Name: "bwrap", Words: 50, UsedWords: 20}, true, ""},
 		{"one word too many", mounts.Tool{Name: "bwrap", Words: 49, UsedWords: 20}, false, "49 words that \"bwrap\" takes"},
-		{"words by kind", mounts.Tool{Words: 50, UsedWords: 0, WordsOf: map[runtime.MountKind]int{runtime.MountFile: 5}}, true, ""},
-		{"too many words by kind", mounts.Tool{Words: 49, WordsOf: map[runtime.MountKind]int{runtime.MountFile: 5}}, false, "words"},
+		{"words by kind", mounts.Tool{Words: 50, UsedWords: 0, WordsOf: fiveAFile}, true, ""},
+		{"too many words by kind", mounts.Tool{Words: 49, WordsOf: fiveAFile}, false, "words"},
 		{"word too long", mounts.Tool{WordBytes: 2}, false, "3 bytes"},
 		{"descriptors fit exactly", mounts.Tool{FirstDescriptor: 6, DescriptorLimit: 16}, true, ""},
 		{"descriptors run out", mounts.Tool{FirstDescriptor: 6, DescriptorLimit: 15}, false, "descriptors"},

@@ -10,7 +10,7 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/mounts"
 )
 
-// maxWords is how many words bubblewrap takes in all (MAX_ARGS of bubblewrap.c).
+// maxWords is how many words bubblewrap takes in all after its own name, those of --args included (MAX_ARGS of bubblewrap.c).
 const maxWords = 9000
 
 // Plan orders the mounts, numbers the descriptors, builds the argv and refuses what this build of the program does not have.
@@ -109,15 +109,38 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	if req.Network.Mode == runtime.NetworkEgress && req.Network.Socket != "" {
 		sockets = append(sockets, mounts.Socket{Path: req.Network.Socket, Because: "network egress"})
 	}
+	bare := *req
+	bare.Mounts = nil
 	res, err := mounts.Plan(mounts.Input{
 		Mounts: ask, Host: in.Host, Sockets: sockets,
-		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: len(req.Command) + 3*len(req.Env) + 64, FirstDescriptor: first, DescriptorLimit: limit},
+		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: len(b.def.Argv(&bare)) - 1, WordsOf: b.wordsOf(&bare), FirstDescriptor: first, DescriptorLimit: limit},
 	})
 	if err != nil {
 		return nil, err
 	}
 	req.Mounts = res.Mounts
 	return res, nil
+}
+
+// wordsOf counts the words of an operation as the builder makes them; bare is the request without any.
+func (b *Backend) wordsOf(bare *runtime.Request) func(*runtime.Mount) int {
+	// What a builder can make differ between two operations of a kind: each option is there or not.
+	type shape struct {
+		kind       runtime.MountKind
+		mode, size bool
+	}
+	used, known := len(b.def.Argv(bare)), map[shape]int{}
+	return func(m *runtime.Mount) int {
+		s := shape{m.Kind, m.Permission() != 0, m.Size != 0}
+		n, ok := known[s]
+		if !ok {
+			with := *bare
+			with.Mounts = []runtime.Mount{*m}
+			n = len(b.def.Argv(&with)) - used
+			known[s] = n
+		}
+		return n
+	}
 }
 
 // kernelFiles are what a write to, below /proc, changes the whole machine. Only their owner's id guards them, not a capability: bubblewrap
@@ -174,23 +197,30 @@ func (b *Backend) planDirect(req *runtime.Request, next int) error {
 	return nil
 }
 
-// checkWords refuses a word that this build of the program does not know, and an argv it cannot take.
+// checkWords refuses a word that this build of the program does not know, and an argv or a variable that it or the kernel cannot take.
 func (b *Backend) checkWords(req *runtime.Request, id runtime.Identity, argv []string, words []runtime.Word) error {
+	for i, w := range argv {
+		if len(w) > mounts.DefaultWordBytes {
+			return runtime.Fail(runtime.Unsupported, "a word of %s has %d bytes, and a command line takes at most %d in one word", name(words[i]), len(w), mounts.DefaultWordBytes).
+				At(runtime.StepPlan).About(words[i].For).WithCure("hand it over as a file")
+		}
+	}
+	for _, v := range req.Env {
+		// The kernel takes a variable as one word, its name and the sign between included (execve(2)).
+		if n := len(v.Name) + 1 + len(v.Value); n > mounts.DefaultWordBytes {
+			return runtime.Fail(runtime.Unsupported, "the variable %s has %d bytes with its name, and an environment takes at most %d in one variable", v.Name, n, mounts.DefaultWordBytes).
+				At(runtime.StepPlan).About("environment").WithCure("hand it over as a file")
+		}
+	}
 	if b.def.Gate == GateExec {
 		return nil
 	}
 	if tail := len(argv) - len(req.Command); tail < 1 || !slices.Equal(argv[tail:], req.Command) {
 		return runtime.Fail(runtime.Setup, "the argv of %s does not end in the command", b.def.Description.Name).At(runtime.StepPlan).WithCure("its spec's last words must be the command's")
 	}
-	if len(argv) > maxWords {
-		return runtime.Fail(runtime.Unsupported, "%s takes at most %d words, and this launch needs %d", b.def.Program, maxWords, len(argv)).At(runtime.StepPlan).
+	if n := len(argv) - 1; n > maxWords {
+		return runtime.Fail(runtime.Unsupported, "%s takes at most %d words, and this launch needs %d", b.def.Program, maxWords, n).At(runtime.StepPlan).
 			About("command").WithCure("use fewer mounts or variables")
-	}
-	for i, w := range argv {
-		if len(w) > mounts.DefaultWordBytes {
-			return runtime.Fail(runtime.Unsupported, "a word of %s has %d bytes, and a command line takes at most %d in one word", name(words[i]), len(w), mounts.DefaultWordBytes).
-				At(runtime.StepPlan).About(words[i].For).WithCure("hand it over as a file")
-		}
 	}
 	if id.Flags == nil {
 		return nil
