@@ -157,7 +157,7 @@ func (s *start) traced() (err error) {
 			if err := unix.PtraceCont(command, 0); err != nil {
 				return runtime.Fail(runtime.Setup, "resuming process %d: %w", command, err)
 			}
-			if err := letGo(pid, 0); err != nil {
+			if err := letGo(pid); err != nil {
 				return runtime.Fail(runtime.Setup, "letting process %d go: %w", pid, err)
 			}
 			delete(tracees, pid)
@@ -181,8 +181,8 @@ func (s *start) traced() (err error) {
 			s.ran = true
 			s.skipLauncherText()
 			s.begin()
-			s.stopped = s.frozen != 0
-			if err := letGo(pid, s.frozen); err != nil {
+			s.freeze()
+			if err := letGo(pid); err != nil {
 				// It was killed while it stood here, and has not run an instruction.
 				return runtime.Fail(runtime.Setup, "letting the command go: %w", err)
 			}

@@ -61,9 +61,10 @@ func resume(pid int, s stop) error {
 	return unix.PtraceCont(pid, sig)
 }
 
-// letGo ends the tracing of a stopped tracee, which goes on; sig is delivered to it first, 0 for none.
-func letGo(pid int, sig syscall.Signal) error {
-	_, _, errno := syscall.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, uintptr(sig), 0, 0)
+// letGo ends the tracing of a stopped tracee, which goes on. No signal is handed to it with that: at the stop of an event the kernel drops it
+// (ptrace_event in include/linux/ptrace.h).
+func letGo(pid int) error {
+	_, _, errno := syscall.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, 0, 0, 0)
 	if errno != 0 {
 		return errno
 	}

@@ -22,14 +22,14 @@ import (
 
 // Start starts the command, held; has it limited and measured; and lets it go.
 func (r *resources) Start(ctx context.Context, sr *runtime.StartRequest) (runtime.Process, error) {
-	p, err := r.start(ctx, sr, 0)
+	p, err := r.start(ctx, sr, false)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (r *resources) start(ctx context.Context, sr *runtime.StartRequest, frozen syscall.Signal) (*process, error) {
+func (r *resources) start(ctx context.Context, sr *runtime.StartRequest, frozen bool) (*process, error) {
 	if r.plan == nil {
 		return nil, reopened("start").At(runtime.StepStart)
 	}
@@ -62,8 +62,8 @@ type start struct {
 	table   table
 	// block is the writing end of the gate, -1 without one.
 	block int
-	// frozen is SIGSTOP where the command is to stand still instead of running: a probe's.
-	frozen syscall.Signal
+	// frozen: the command is to stand still instead of running its first instruction, which a probe wants.
+	frozen bool
 }
 
 func (s *start) run() error {
@@ -212,6 +212,13 @@ func (s *start) record(ids ...runtime.ProcessIdentity) error {
 		return runtime.Fail(runtime.Setup, "recording the run's processes: %w", err)
 	}
 	return nil
+}
+
+// freeze leaves a signal for a command at its exec, which it takes before its first instruction.
+func (s *start) freeze() {
+	if s.frozen {
+		s.stopped = signalPidfd(s.command, unix.SIGSTOP) == nil
+	}
 }
 
 // begin tells the driver that the command is about to run.
@@ -396,8 +403,8 @@ func (s *start) direct(o *order) error {
 		s.read()
 		return nil
 	}
-	p.stopped = s.frozen != 0
-	s.b.spawner.do(func() { err = letGo(p.launcher.pid, s.frozen) })
+	s.freeze()
+	s.b.spawner.do(func() { err = letGo(p.launcher.pid) })
 	if err != nil {
 		// It was killed while it stood here, and has not run an instruction.
 		return runtime.Fail(runtime.Setup, "letting the command go: %w", err)
