@@ -80,6 +80,26 @@ func (s *Subject) command(runtime.Claim) verdict {
 	return broken("exe: %s, and not %s", where, file)
 }
 
+// Given measures the claim of the command at a launcher that has not executed it yet: its own last words are the command's.
+func (s *Subject) Given(c runtime.Claim, when string) runtime.Guarantee {
+	g := runtime.Guarantee{Name: c.Name, Claimed: c.Value, Required: c.Required, When: when}
+	v := s.given()
+	g.Measured, g.Evidence = v.measured, v.evidence
+	return g
+}
+
+func (s *Subject) given() verdict {
+	b, err := readAll(s.base+"/cmdline", make([]byte, 4096))
+	if err != nil {
+		return unknown(err)
+	}
+	have, want := strings.Split(string(bytes.TrimSuffix(b, []byte{0})), "\x00"), s.expect.Request.Command
+	if n := len(have) - len(want); n < 0 || !slices.Equal(have[n:], want) {
+		return broken("cmdline: %d words of the launcher, of which the last are not the command's", len(have))
+	}
+	return holds("cmdline: the last %d words of the launcher", len(want))
+}
+
 // DefaultPath is what execvp searches where PATH is not set (glibc's confstr _CS_PATH, execvp(3)).
 const DefaultPath = "/bin:/usr/bin"
 

@@ -52,7 +52,7 @@ func (s *start) untraced() error {
 	if err := s.held(s.firstPID, runtime.WhenHeld); err != nil {
 		return err
 	}
-	if err := s.heldDescriptors(s.firstPID); err != nil {
+	if err := s.heldForExec(s.firstPID); err != nil {
 		return err
 	}
 	reason := s.judge(s.firstPID)
@@ -76,8 +76,8 @@ func (s *start) untraced() error {
 		}
 		s.told = &code
 		s.missed(runtime.WhenAfterExec)
-	} else {
-		s.afterExec(s.commandPID)
+	} else if err := s.afterExec(s.commandPID); err != nil {
+		return err
 	}
 	s.ran = true
 	s.read()
@@ -98,26 +98,32 @@ func (s *start) atGate() bool {
 	return err == nil && bytes.Contains(b, []byte("\nState:\tS")) && bytes.Contains(b, []byte("\nCapEff:\t0000000000000000\n"))
 }
 
-// hasBecome reports whether the command has been executed: the process, or the child that the first process has forked for it, runs
-// another program than the launcher.
+// hasBecome reports whether the command has been executed: the first process, or the child that it has forked for it, runs another
+// program than the launcher. The child is taken as soon as it is there, so that the kernel keeps its end for us however short it lives.
 func (s *start) hasBecome() bool {
-	if s.command < 0 {
-		if !s.namespace {
-			if err := s.commandIs(s.firstPID); err != nil {
-				return false
-			}
-		} else {
-			pid := onlyChild(s.firstPID)
-			if pid == 0 || s.commandIs(pid) != nil {
-				return false
-			}
+	if s.command < 0 && s.namespace {
+		if pid := onlyChild(s.firstPID); pid > 0 && s.commandIs(pid) != nil {
+			return false
 		}
 	}
-	var launcher, now unix.Stat_t
-	if unix.Stat("/proc/"+strconv.Itoa(s.launcher.pid)+"/exe", &launcher) != nil || unix.Stat("/proc/"+strconv.Itoa(s.commandPID)+"/exe", &now) != nil {
+	if s.command >= 0 && !s.otherProgram(s.commandPID) {
 		return false
 	}
-	return launcher.Ino != now.Ino || launcher.Dev != now.Dev
+	// Looked at last: a first process that is the command itself may have started something, which was taken for it.
+	if s.otherProgram(s.firstPID) {
+		if s.command >= 0 && s.command != s.first {
+			unix.Close(s.command)
+		}
+		return s.commandIs(s.firstPID) == nil
+	}
+	return s.command >= 0
+}
+
+// otherProgram reports whether a process runs another program than the launcher.
+func (s *start) otherProgram(pid int) bool {
+	var launcher, now unix.Stat_t
+	return unix.Stat("/proc/"+strconv.Itoa(s.launcher.pid)+"/exe", &launcher) == nil && unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &now) == nil &&
+		(launcher.Ino != now.Ino || launcher.Dev != now.Dev)
 }
 
 // onlyChild gives the first child of a process, 0 where it has none.

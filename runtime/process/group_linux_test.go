@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/attest"
+	"github.com/sbxkit/sbxkit/runtime/cgroup"
 )
 
 func newRun() runtime.RunName { return runtime.RunName{ID: strings.ToLower(rand.Text())} }
@@ -184,37 +186,75 @@ func TestALimitThatNoGroupKeepsIsUnsupported(t *testing.T) {
 	})
 }
 
+// TestALostControlGroupIsCaughtBeforeTheCommandRuns breaks each limit that a control group keeps while the sandbox is held.
 func TestALostControlGroupIsCaughtBeforeTheCommandRuns(t *testing.T) {
-	both(t, func(t *testing.T, b *Backend) {
-		needGroups(t, b, "limits.processes")
-		l := sh("echo ran")
-		l.Limits.Processes = runtime.AtMost(50)
-		for name, spoil := range map[string]func(dir string, token runtime.Token) error{
-			"another limit": func(dir string, _ runtime.Token) error {
-				return os.WriteFile(filepath.Join(dir, "pids.max"), []byte("51"), 0)
-			},
-			"moved out of it": func(dir string, token runtime.Token) error {
-				last := token.Processes[len(token.Processes)-1]
-				return os.WriteFile(filepath.Join(filepath.Dir(dir), "cgroup.procs"), []byte(itoa(last.PID)), 0)
-			},
-		} {
-			t.Run(name, func(t *testing.T) {
+	// set puts another value where the limit is, by its name in either version of the kernel's interface.
+	set := func(value string, names ...string) func([]string, int) error {
+		return func(groups []string, _ int) error {
+			for _, dir := range groups {
+				for _, n := range names {
+					if _, err := os.Stat(filepath.Join(dir, n)); err == nil {
+						return os.WriteFile(filepath.Join(dir, n), []byte(value), 0)
+					}
+				}
+			}
+			return fmt.Errorf("none of %q in %q", names, groups)
+		}
+	}
+	moveOut := func(groups []string, pid int) error {
+		var errs []error
+		for _, dir := range groups {
+			errs = append(errs, os.WriteFile(filepath.Join(filepath.Dir(dir), "cgroup.procs"), []byte(itoa(pid)), 0))
+		}
+		return errors.Join(errs...)
+	}
+	memory := runtime.AtMost(64 << 20)
+	broken := map[string]bool{}
+	for _, c := range []struct {
+		name, feature string
+		ask           runtime.Limits
+		spoil         func(groups []string, pid int) error
+	}{
+		{"more processes", "limits.processes", runtime.Limits{Processes: runtime.AtMost(50)}, set("51", "pids.max")},
+		{"moved out of its count of processes", "limits.processes", runtime.Limits{Processes: runtime.AtMost(50)}, moveOut},
+		{"more memory", "limits.memory", runtime.Limits{Memory: memory}, set("128M", "memory.max", "memory.limit_in_bytes")},
+		{"moved out of its memory", "limits.memory", runtime.Limits{Memory: memory}, moveOut},
+		{"more swap", "limits.swap", runtime.Limits{Memory: memory, Swap: runtime.AtMost(0)}, set("128M", "memory.swap.max", "memory.memsw.limit_in_bytes")},
+		{"more processor time", "limits.cpus", runtime.Limits{CPUs: runtime.AtMost(500_000_000)}, set("90000", "cpu.max", "cpu.cfs_quota_us")},
+		{"moved out of its processor time", "limits.cpus", runtime.Limits{CPUs: runtime.AtMost(500_000_000)}, moveOut},
+		{"moved out of its processors", "limits.cpuset", runtime.Limits{CPUSet: "0"}, moveOut},
+	} {
+		broken[c.feature] = true
+		t.Run(c.name, func(t *testing.T) {
+			both(t, func(t *testing.T, b *Backend) {
+				needGroups(t, b, c.feature)
+				l := sh("echo ran; read x")
+				l.Stdin.Mode = runtime.StdinPipe
+				l.Limits = c.ask
 				p := plan(t, b, l, newRun())
 				res := prepare(t, b, p)
 				out := newSink()
 				_, err := res.Start(context.Background(), &runtime.StartRequest{
-					Stdout: runtime.Output{Writer: out}, Record: func(token runtime.Token) error { return spoil(token.Cgroups[0], token) },
+					Stdin: runtime.StdinPipe, Stdout: runtime.Output{Writer: out},
+					Record: func(token runtime.Token) error {
+						return c.spoil(token.Cgroups, token.Processes[len(token.Processes)-1].PID)
+					},
 				})
 				f := runtime.AsFailure(err, runtime.Setup)
-				if b.def.Gate == GateExec && ptraceDenied() {
-					return // nothing holds it: it runs, and has ended or not when it is looked at
+				if !errors.Is(err, runtime.ErrSetup) || f.Feature != c.feature {
+					t.Errorf("got %v, want a setup failure about %s", err, c.feature)
 				}
-				if !errors.Is(err, runtime.ErrSetup) || f.Feature != "limits.processes" || out.String() != "" {
-					t.Errorf("got %v, stdout %q", err, out)
+				if out.String() != "" && !(ptraceDenied() && b.def.Gate == GateExec) {
+					t.Errorf("the command ran: %q", out)
 				}
 			})
+		})
+	}
+	for _, n := range cgroup.Limits {
+		if !broken[n] {
+			t.Errorf("%s is not broken here", n)
 		}
-	})
+	}
 }
 
 func TestAReopenedRunsGroupIsRemoved(t *testing.T) {

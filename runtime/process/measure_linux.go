@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -13,6 +14,7 @@ var atExecOnly = map[string]bool{
 	"hardening.seccomp":     true,
 	"hardening.new-session": true,
 	"hardening.apparmor":    true,
+	"hardening.init":        true,
 	"environment":           true,
 	"command":               true,
 	"workdir":               true,
@@ -25,9 +27,12 @@ var againAtExec = map[string]bool{
 	"hardening.no-new-privileges": true,
 }
 
+// setLimits is limit; a test puts one in its place that forgets.
+var setLimits = limit
+
 // held limits and measures a held process, before the command exists.
 func (s *start) held(pid int, when string) error {
-	if err := limit(pid, &s.req.Limits); err != nil {
+	if err := setLimits(pid, &s.req.Limits); err != nil {
 		return err
 	}
 	s.guarantees = make([]runtime.Guarantee, len(s.plan.Claims))
@@ -70,9 +75,17 @@ func (s *start) atExec(pid int) error {
 	return nil
 }
 
-// afterExec measures the command while it runs already. What does not hold then is not known: the command may have changed it itself, if
-// only by executing something else.
-func (s *start) afterExec(pid int) {
+// lasting are claims of the exec stop that a command cannot change for the worse: a filter stays (seccomp(2)), from a session there is
+// no way into another's (setsid(2)), and a process keeps its number.
+var lasting = map[string]bool{
+	"hardening.init":        true,
+	"hardening.seccomp":     true,
+	"hardening.new-session": true,
+}
+
+// afterExec measures the command while it runs already. A command may change itself, if only by executing something else; what does not hold
+// then is not known, except where it cannot be the command's own doing: that ends it, as a mismatch at the stop does.
+func (s *start) afterExec(pid int) error {
 	const tries = 20
 	for i, c := range s.plan.Claims {
 		if !atExecOnly[c.Name] || s.guarantees[i].When == runtime.WhenHeld {
@@ -80,9 +93,7 @@ func (s *start) afterExec(pid int) {
 		}
 		var g runtime.Guarantee
 		for try := range tries {
-			subject := attest.NewSubject(pid, s.expect(pid))
-			g = subject.Measure(c, runtime.WhenAfterExec)
-			subject.Close()
+			g = s.measureNow(pid, c)
 			if g.Measured == runtime.MeasuredHolds || ended(s.command) {
 				break
 			}
@@ -95,31 +106,82 @@ func (s *start) afterExec(pid int) {
 		case g.Measured == runtime.MeasuredHolds:
 		case ended(s.command):
 			g.Measured, g.Evidence = runtime.MeasuredUnknown, endedUnseen
+		case g.Measured == runtime.MeasuredBroken && s.notItsOwnDoing(pid, c, &g):
+			s.guarantees[i] = g
+			if err := s.mismatch(g, runtime.WhenAfterExec); err != nil {
+				return err
+			}
 		default:
 			g.Measured, g.Evidence = runtime.MeasuredUnknown, "the command runs and may have changed it itself: "+g.Evidence
 		}
 		s.guarantees[i] = g
 	}
+	return nil
+}
+
+func (s *start) measureNow(pid int, c runtime.Claim) runtime.Guarantee {
+	subject := attest.NewSubject(pid, s.expect(pid))
+	defer subject.Close()
+	return subject.Measure(c, runtime.WhenAfterExec)
+}
+
+// notItsOwnDoing reports whether a running command's mismatch g was there before its first instruction; g is then measured by what shows it.
+func (s *start) notItsOwnDoing(pid int, c runtime.Claim, g *runtime.Guarantee) bool {
+	switch {
+	case lasting[c.Name]:
+		return true
+	case c.Name == "environment":
+		// What /proc shows is where the kernel put it at the exec. A program that executes itself anew with other variables and the very same
+		// words is not told apart; one that executes anything else is.
+		asked := func() bool {
+			return s.measureNow(pid, runtime.Claim{Name: "command"}).Measured == runtime.MeasuredHolds
+		}
+		if !asked() || !filled(pid) {
+			return false
+		}
+		*g = s.measureNow(pid, c)
+		return g.Measured == runtime.MeasuredBroken && asked()
+	case c.Name == "workdir" && s.command != s.first:
+		// The first process inside forked the command where it stood itself, and only reaps since.
+		*g = s.measureNow(s.firstPID, c)
+		return g.Measured == runtime.MeasuredBroken
+	}
+	return false
+}
+
+// filled reports whether the kernel has put a new program's environment into its memory, which is after its words; until then, and
+// where there is none at all, it reads as empty (create_elf_tables in fs/binfmt_elf.c).
+func filled(pid int) bool {
+	var b [1]byte
+	got, err := attest.ReadFile("/proc/"+strconv.Itoa(pid)+"/environ", b[:])
+	return err == nil && len(got) > 0
 }
 
 const endedUnseen = "the command ended before it could be looked at"
 
-// heldDescriptors measures, where there is no exec stop, what the process at the gate will leave open to the command: what is not closed
-// by an exec, but for what the launcher itself closes before.
-func (s *start) heldDescriptors(pid int) error {
+// heldForExec measures, where there is no exec stop, what the process at the gate will hand the command: the descriptors that an exec does not
+// close, but for those the launcher itself closes before, and the words it was given.
+func (s *start) heldForExec(pid int) error {
+	e := s.expect(pid)
+	e.Closing = []int{s.req.Descriptors.Block}
+	if fd := s.req.Descriptors.Seccomp; fd > 0 {
+		e.Closing = append(e.Closing, fd)
+	}
+	subject := attest.NewSubject(pid, e)
+	defer subject.Close()
 	for i, c := range s.plan.Claims {
-		if c.Name != attest.ClaimDescriptors {
+		var g runtime.Guarantee
+		switch c.Name {
+		case attest.ClaimDescriptors:
+			g = subject.Inherited(c, runtime.WhenHeld)
+			s.guarantees[i] = g
+		case "command":
+			// That it was given the right words does not show yet that they are executed.
+			g = subject.Given(c, runtime.WhenHeld)
+		default:
 			continue
 		}
-		e := s.expect(pid)
-		e.Closing = []int{s.req.Descriptors.Block}
-		if fd := s.req.Descriptors.Seccomp; fd > 0 {
-			e.Closing = append(e.Closing, fd)
-		}
-		subject := attest.NewSubject(pid, e)
-		s.guarantees[i] = subject.Inherited(c, runtime.WhenHeld)
-		subject.Close()
-		if err := s.mismatch(s.guarantees[i], runtime.WhenHeld); err != nil {
+		if err := s.mismatch(g, runtime.WhenHeld); err != nil {
 			return err
 		}
 	}

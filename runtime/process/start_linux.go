@@ -64,6 +64,8 @@ type start struct {
 	block int
 	// frozen: the command is to stand still instead of running its first instruction, which a probe wants.
 	frozen bool
+	// loose: a command without a launcher runs from its exec on; nothing stops it there.
+	loose bool
 }
 
 func (s *start) run() error {
@@ -280,7 +282,7 @@ func (s *start) destroy() error {
 		}
 	}
 	switch {
-	case s.b.def.Gate == GateExec && !s.running:
+	case s.b.def.Gate == GateExec && !s.running && !s.loose:
 		// Still at its exec: it has started nothing, and a tracee at a stop takes no other signal.
 		signalPidfd(s.launcher.pidfd, unix.SIGKILL)
 	case s.namespace && s.first >= 0:
@@ -347,12 +349,12 @@ func (s *start) direct(o *order) error {
 		return unix.PtraceSetOptions(c.pid, unix.PTRACE_O_EXITKILL)
 	}
 	if !traced {
-		attach = nil
+		attach, s.loose = nil, true
 	}
 	err = s.spawn(o, bornIn, attach)
 	if s.launcher.pid == 0 && traced && notPermitted(err) && o.sys.Credential == nil && attest.Executable(root, o.path) == nil {
 		// PTRACE_TRACEME may be what is forbidden: then the same without a stop.
-		o.sys.Ptrace, traced = false, false
+		o.sys.Ptrace, traced, s.loose = false, false, true
 		s.b.untraceable.Store(true)
 		err = s.spawn(o, p.group, nil)
 	}
@@ -389,9 +391,11 @@ func (s *start) direct(o *order) error {
 	if err := s.held(p.launcher.pid, when); err != nil {
 		return err
 	}
+	measure := s.atExec
 	if !traced {
-		s.afterExec(p.launcher.pid)
-	} else if err := s.atExec(p.launcher.pid); err != nil {
+		measure = s.afterExec
+	}
+	if err := measure(p.launcher.pid); err != nil {
 		return err
 	}
 	if err := s.ctx.Err(); err != nil {
