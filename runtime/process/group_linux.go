@@ -23,7 +23,7 @@ func planGroup(r *runtime.Request, id *runtime.Identity) (*cgroup.Group, error) 
 
 // tryGroups finds out which limits a control group can keep here, by making one. What it cannot is an absence, with the host's own word.
 func (b *Backend) tryGroups(id *runtime.Identity) error {
-	host, err := cgroup.Find()
+	host, err := around.groups()
 	if err != nil {
 		return runtime.Fail(runtime.Setup, "%w", err).At(runtime.StepProbe)
 	}

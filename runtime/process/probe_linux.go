@@ -274,15 +274,17 @@ func (b *Backend) culprit(ctx context.Context, id *runtime.Identity, left map[st
 // unexplained is the failure of a launch that nothing left out makes work: what is left is the making of any sandbox at all.
 func (b *Backend) unexplained(err error) error {
 	d := b.def.Description
-	if why, cure, ok := userNamespacesRefused(); ok && b.def.Gate == GateBlockFD {
-		return runtime.Fail(runtime.Unsupported, "%s cannot make a sandbox here: %s", d.Name, why).At(runtime.StepProbe).
+	f := runtime.AsFailure(err, runtime.Setup)
+	switch {
+	case f.Kind == runtime.Command:
+		return runtime.Fail(runtime.Unsupported, "the probe's command %s cannot run in %s: %w", b.def.Launch[0], d.Name, err).At(runtime.StepProbe).
+			WithCure("see to it that %s is below the policy's mounts", b.def.Launch[0])
+	case b.def.Gate == GateBlockFD:
+		why, cure := around.refusesAll()
+		return runtime.Fail(runtime.Unsupported, "%s cannot make a sandbox here: %s: %s", d.Name, why, f.Message).At(runtime.StepProbe).
 			About("hardening.user-namespace").WithCure("%s", cure).Because(err)
 	}
-	f := runtime.AsFailure(err, runtime.Setup)
-	if f.Kind == runtime.Command {
-		return runtime.Fail(runtime.Unsupported, "the probe's command %s cannot run in %s: %w", b.def.Launch[0], d.Name, err).At(runtime.StepProbe)
-	}
-	return runtime.Fail(runtime.Unsupported, "a minimal launch of %s failed: %s", d.Name, f.Message).At(runtime.StepProbe).Because(err)
+	return runtime.Fail(runtime.Unsupported, "a minimal launch of %s failed: %s", d.Name, f.Message).At(runtime.StepProbe).WithCure("%s", f.Cure).Because(err)
 }
 
 // tryLaunch walks a minimal launch through every step, with the features of without left out.
