@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"errors"
 	"net/http"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/versions"
 )
 
@@ -121,50 +119,10 @@ func answersOf(engine, version string) answers {
 	return podmanAnswers
 }
 
-// meaning says what follows from the error that a call gave. sure is false where the table has the answer for phases that differ in what
-// follows, or not at all, and for 500, with which an engine also says that something broke: then the container's phase is to be asked.
-func (a answers) meaning(v verb, err error) (e effect, sure bool) {
-	if err == nil {
-		return effectDone, true
-	}
-	status := statusOf(err)
-	if status == 0 || status == http.StatusInternalServerError {
-		return "", false
-	}
-	for _, x := range a[v] {
-		switch {
-		case x.status != status:
-		case e == "":
-			e = x.effect
-		case e != x.effect:
-			return "", false
-		}
-	}
-	return e, e != ""
-}
-
 // in says what follows from a call in a phase; a phase that the engine does not have is refused.
 func (a answers) in(v verb, p phase) effect {
 	if x, ok := a[v][p]; ok {
 		return x.effect
 	}
 	return effectRefused
-}
-
-// statusOf is the HTTP status of an engine's answer, as far as the error keeps it; 0 where it does not.
-func statusOf(err error) int {
-	var s *statusError
-	switch {
-	case errors.As(err, &s):
-		return s.status
-	case cerrdefs.IsNotFound(err):
-		return http.StatusNotFound
-	case cerrdefs.IsConflict(err):
-		return http.StatusConflict
-	case cerrdefs.IsNotModified(err):
-		return http.StatusNotModified
-	case cerrdefs.IsInternal(err):
-		return http.StatusInternalServerError
-	}
-	return 0
 }

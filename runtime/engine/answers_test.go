@@ -1,38 +1,10 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 )
-
-func TestAnAnswerIsSureOnlyWhereItMeansOneThing(t *testing.T) {
-	for _, c := range []struct {
-		engine, version string
-		verb            verb
-		err             error
-		effect          effect
-		sure            bool
-	}{
-		{"Docker Engine", "28.0.0", verbKill, fmt.Errorf("x: %w", cerrdefs.ErrConflict), effectNothing, true},
-		{"Docker Engine", "28.0.0", verbKill, cerrdefs.ErrInternal, "", false},
-		{"Docker Engine", "28.0.0", verbRemove, cerrdefs.ErrConflict, effectBusy, true},
-		{"Docker Engine", "28.0.0", verbRemove, &statusError{status: 500}, "", false},
-		{podmanEngine, "4.3.1", verbKill, cerrdefs.ErrConflict, "", false},
-		{podmanEngine, "4.3.1", verbKill, cerrdefs.ErrInternal, "", false},
-		{podmanEngine, "4.6.1", verbKill, cerrdefs.ErrConflict, effectNothing, true},
-		{podmanEngine, "5.4.0", verbKill, cerrdefs.ErrNotFound, effectGone, true},
-		{"", "", verbKill, errors.New("no answer"), "", false},
-		{"", "", verbKill, nil, effectDone, true},
-	} {
-		if e, sure := answersOf(c.engine, c.version).meaning(c.verb, c.err); e != c.effect || sure != c.sure {
-			t.Errorf("%s %s, %s, %v: %q, %v", c.engine, c.version, c.verb, c.err, e, sure)
-		}
-	}
-}
 
 func TestAPhaseIsReadFromTheWordNotTheFlag(t *testing.T) {
 	for _, c := range []struct {

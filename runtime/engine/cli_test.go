@@ -145,7 +145,7 @@ func TestTheProgramLeavesNothingInTheWorkingDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e := underTest{"Podman Engine", "podman", "", image, ViaCLI}
+	e := underTest{name: "Podman Engine", program: "podman", endpoint: "", image: image, via: ViaCLI}
 	r := e.request("sh", "-c", fmt.Sprintf("exec sbx-probe alloc %d", 256<<20))
 	r.Limits.Memory = runtime.AtMost(64 << 20)
 	r.Run.Dir = t.TempDir()

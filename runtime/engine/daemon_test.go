@@ -92,7 +92,7 @@ func (e underTest) through(t *testing.T, intercept func(w http.ResponseWriter, r
 			proxy.ServeHTTP(w, r)
 		}
 	}))
-	e.endpoint = endpoint
+	e.endpoint, e.proxy = endpoint, proxy
 	die = func() {
 		mu.Lock()
 		for _, c := range dialled {
@@ -320,7 +320,7 @@ func walk(t *testing.T, b *Backend, e underTest, step func(string)) error {
 			t.Error(err)
 		}
 	})
-	id, err := b.Probe(ctx, runtime.ProbeRequest{})
+	id, err := e.identify(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -355,6 +355,16 @@ func walk(t *testing.T, b *Backend, e underTest, step func(string)) error {
 	step("remove")
 	_, err = res.Remove(ctx)
 	return err
+}
+
+// identify probes, unless the engine was probed before.
+func (e underTest) identify(ctx context.Context, b *Backend) (*runtime.Identity, error) {
+	if e.known == nil {
+		return b.Probe(ctx, runtime.ProbeRequest{})
+	}
+	id := *e.known
+	id.Endpoint = b.def.Options.Endpoint
+	return &id, nil
 }
 
 func TestAnEngineThatDiesWhileTheCommandRunsIsUncertain(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,9 @@ type underTest struct {
 	endpoint string
 	image    string
 	via      Via
+	// proxy is the way to the engine itself, behind a daemon of the tests; known is the engine's identity where it was probed before.
+	proxy http.Handler
+	known *runtime.Identity
 }
 
 // eachEngine runs f on each real engine hack/setup found; an absent one is a skip with its reason.
@@ -37,7 +41,7 @@ func eachEngine(t *testing.T, f func(t *testing.T, e underTest)) {
 	} {
 		t.Run(e.program, func(t *testing.T) {
 			host, image := e.find(t)
-			f(t, underTest{e.name, e.program, host, image, ViaAPI})
+			f(t, underTest{name: e.name, program: e.program, endpoint: host, image: image, via: ViaAPI})
 		})
 	}
 }

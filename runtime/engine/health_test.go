@@ -35,7 +35,7 @@ func (e underTest) checked(t *testing.T) string {
 // TestHealthIsOfARunningCommandAlone: what an engine says of the health of a container that has ended is no finding.
 func TestHealthIsOfARunningCommandAlone(t *testing.T) {
 	host, image := testhost.Docker(t)
-	e := underTest{"Docker Engine", "docker", host, image, ViaAPI}
+	e := underTest{name: "Docker Engine", program: "docker", endpoint: host, image: image, via: ViaAPI}
 	b := e.backend(t)
 	r := e.request("sh", "-c", "mkdir -p /tmp; touch /tmp/well; cat")
 	r.Image.Ref, r.Stdin = e.checked(t), "pipe"

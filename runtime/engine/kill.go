@@ -40,16 +40,13 @@ func (r *resources) signal(ctx context.Context, sig syscall.Signal) (ended bool,
 	if err == nil {
 		return false, nil
 	}
-	who := r.link.who()
-	table := answersOf(who.engine, who.version)
-	effect, sure := table.meaning(verbKill, err)
-	if !sure {
-		phase, looked := r.phase(ctx)
-		if looked != nil {
-			err = looked
-		} else {
-			effect = table.in(verbKill, phase)
-		}
+	// Whatever it answered: a daemon that is out of order also says 409 and 404 of a container that runs.
+	effect := effectRefused
+	if phase, looked := r.phase(ctx); looked != nil {
+		err = looked
+	} else {
+		who := r.link.who()
+		effect = answersOf(who.engine, who.version).in(verbKill, phase)
 	}
 	switch effect {
 	case effectNothing, effectGone:

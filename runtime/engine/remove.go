@@ -111,13 +111,13 @@ func removed(ctx context.Context, limit deadlines, name string, call, look func(
 	}
 	for pause := limit.poll; ; pause = min(2*pause, time.Second) {
 		err := call(ctx, name)
-		if cerrdefs.IsNotFound(err) {
-			return was, nil
+		if !cerrdefs.IsNotFound(err) {
+			was = true
 		}
-		was = true
+		// Also where the call itself says so: absence is what two questions agree on.
 		seen := look(ctx, name)
 		if cerrdefs.IsNotFound(seen) {
-			return true, nil
+			return was, nil
 		}
 		if err == nil {
 			err = seen
