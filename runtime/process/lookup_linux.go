@@ -18,8 +18,15 @@ func verdict(root int, r *runtime.Request) *runtime.Failure {
 				About("workdir").WithCure("mount it, or choose a directory that exists inside")
 		}
 	}
-	_, err := attest.FindCommand(root, r.Command[0], attest.SearchPath(r.Env), r.Dir)
-	return commandFailure(r.Command[0], err)
+	file, err := attest.FindCommand(root, r.Command[0], attest.SearchPath(r.Env), r.Dir)
+	if err != nil {
+		return commandFailure(r.Command[0], err)
+	}
+	if missing := attest.MissingInterpreter(root, file, r.Dir); missing != "" {
+		return runtime.Fail(runtime.Command, "%s needs %s to be executed by, which is not there: %w", r.Command[0], missing, exec.ErrNotFound).About("command").
+			WithCure("mount the directory of %s, or name the program that is to read it", missing)
+	}
+	return nil
 }
 
 // commandFailure is the Failure of a command that cannot be executed.

@@ -152,10 +152,18 @@ func TestOneSinkKeepsTheOrder(t *testing.T) {
 
 func TestACommandThatCannotBeExecutedIsACommandFailure(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "plain"), []byte("text"), 0o644); err != nil {
+	for name, text := range map[string]string{"plain": "text", "script": "#!/no/such/interpreter -x\n", "chain": "#!" + dir + "/script\n", "inside": "#!/workspace/script\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A binary of this machine whose loader is not there: its name is as long as the right one.
+	self, err := os.ReadFile("/bin/sh")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
+	if err := errorsOf(os.WriteFile(filepath.Join(dir, "binary"), bytes.Replace(self, []byte("/ld-linux"), []byte("/no-linux"), 1), 0o755),
+		os.Chmod(filepath.Join(dir, "plain"), 0o644), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	workspace := &runtime.Workspace{Source: dir}
@@ -173,6 +181,9 @@ func TestACommandThatCannotBeExecutedIsACommandFailure(t *testing.T) {
 			{"absent path", []string{"/no/such/command"}, exec.ErrNotFound},
 			{"no execute bit", []string{place + "/plain"}, fs.ErrPermission},
 			{"a directory", []string{"/usr"}, fs.ErrPermission},
+			{"a script without its interpreter", []string{place + "/script"}, exec.ErrNotFound},
+			{"a script whose interpreter is such a script", []string{place + map[string]string{dir: "/chain", "/workspace": "/inside"}[place]}, exec.ErrNotFound},
+			{"a binary without its loader", []string{place + "/binary"}, exec.ErrNotFound},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				r, err := tryBegin(t, b, runtime.Launch{Argv: c.argv, Workspace: workspace})
