@@ -68,8 +68,10 @@ func TestASignalIsToldFromAStatusWhereTheCommandLivedToBeWatched(t *testing.T) {
 
 func TestProcessOneThatIgnoresTermIsStillKilled(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e underTest) {
-		l := launch(t, e.backend(t), e.request("sleep", "1000"))
-		// Without an init the kernel drops a signal that process 1 has no handler for.
+		r := e.request("sh", "-c", "trap '' TERM; echo ready; read x")
+		r.Stdin = runtime.StdinPipe
+		l := launch(t, e.backend(t), r)
+		waitFor(t, "the command to ignore it", func() bool { return l.out.String() != "" })
 		if err := l.proc.Signal(within(t), syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
