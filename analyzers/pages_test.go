@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sbxkit/sbxkit/analyzers"
+	"github.com/sbxkit/sbxkit/analyzers/policy"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -23,6 +24,7 @@ func TestPagesAreWhatTheRulesSay(t *testing.T) {
 	for _, a := range analyzers.All() {
 		want[a.Name+".md"] = page(a)
 	}
+	want["policy.schema.json"] = schema(t)
 	if *update {
 		if err := os.MkdirAll(pages, 0o755); err != nil {
 			t.Fatal(err)
@@ -97,6 +99,19 @@ func TestEveryRulePinsWhatItCannotSee(t *testing.T) {
 	}
 }
 
+func schema(t *testing.T) string {
+	t.Helper()
+	var names []string
+	for _, a := range analyzers.All() {
+		names = append(names, a.Name)
+	}
+	data, err := policy.Schema(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 func index(rules []*analysis.Analyzer) string {
 	var b strings.Builder
 	b.WriteString("# The rules of sbxvet\n\n<!-- Made from the rules' doc comments by go test ./analyzers -update. Do not edit. -->\n\n| rule | reports |\n|---|---|\n")
@@ -104,6 +119,7 @@ func index(rules []*analysis.Analyzer) string {
 		title, _, _ := strings.Cut(a.Doc, "\n")
 		fmt.Fprintf(&b, "| [%[1]s](%[1]s.md) | %[2]s |\n", a.Name, strings.TrimPrefix(title, a.Name+": "))
 	}
+	b.WriteString("\nWhat `.sbxvet.yaml` may say is in [policy.schema.json](policy.schema.json); `sbxvet -schema` prints it.\n")
 	return b.String()
 }
 

@@ -13,7 +13,8 @@
 //	  constants: true            # allow text that is constant through and through, outside a launch
 //
 // A key that is not known, a rule that does not exist and a path rule without a reason are errors with their position: a policy with a
-// misspelt key would otherwise pass as one that allows nothing, or everything.
+// misspelt key would otherwise pass as one that allows nothing, or everything. Schema gives the same to editors; it is kept in
+// docs/vet/policy.schema.json.
 package policy
 
 import (
@@ -160,7 +161,7 @@ func (d *decoder) top(n *yaml.Node) {
 		"programs": func(n *yaml.Node) {
 			p.Programs = d.words(n, "programs")
 			for i, name := range p.Programs {
-				if name == "" || strings.ContainsAny(name, `/\`) {
+				if n.Content[i].Kind == yaml.ScalarNode && name == "" || strings.ContainsAny(name, `/\`) {
 					d.fail(n.Content[i], "program %q must be a name without a directory", name)
 				}
 			}
@@ -199,7 +200,7 @@ func (d *decoder) exclude(n *yaml.Node) {
 						d.fail(n.Content[i], "unknown rule %q; the rules are %s", r, strings.Join(d.rules, ", "))
 					}
 				}
-				if len(e.Rules) == 0 {
+				if n.Kind == yaml.SequenceNode && len(e.Rules) == 0 {
 					d.fail(n, "an empty list of rules excludes nothing; leave it out to exclude all")
 				}
 			},

@@ -22,6 +22,7 @@ type flags struct {
 
 	sarif         bool
 	list          bool
+	schema        bool
 	version       bool
 	baseline      string
 	writeBaseline string
@@ -58,6 +59,7 @@ func newFlags(all []*analysis.Analyzer) *flags {
 	f.set.StringVar(&f.policy, "policy", "", "policy `file`; the default is .sbxvet.yaml beside go.mod, or beside go.work")
 	f.set.BoolVar(&f.sarif, "sarif", false, "print findings as a SARIF 2.1.0 log")
 	f.set.BoolVar(&f.list, "list", false, "list the rules")
+	f.set.BoolVar(&f.schema, "schema", false, "print the JSON schema of .sbxvet.yaml")
 	f.set.BoolVar(&f.version, "V", false, "print the version")
 	f.set.StringVar(&f.baseline, "baseline", "", "count the findings that `file` holds and report only others")
 	f.set.StringVar(&f.writeBaseline, "write-baseline", "", "write all findings to `file`, for -baseline, and report none")

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/sbxkit/sbxkit/analyzers"
+	"github.com/sbxkit/sbxkit/analyzers/policy"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -56,6 +57,8 @@ func run(ctx context.Context, args []string) int {
 			return exitClean, printVersion(os.Stdout)
 		case f.list:
 			return exitClean, list(os.Stdout)
+		case f.schema:
+			return exitClean, printSchema(os.Stdout, f.names())
 		case len(rest) == 1 && strings.HasSuffix(rest[0], ".cfg"):
 			return analyseUnit(f, rest[0])
 		}
@@ -96,6 +99,17 @@ func help(w *os.File, args []string) (int, error) {
 		}
 	}
 	return exitClean, nil
+}
+
+func printSchema(w *os.File, rules []string) error {
+	data, err := policy.Schema(rules)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		return fmt.Errorf("writing the schema: %w", err)
+	}
+	return nil
 }
 
 func list(w *os.File) error {
