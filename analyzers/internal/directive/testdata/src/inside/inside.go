@@ -1,0 +1,4 @@
+// Package inside runs there. // want package:`inside`
+//
+//sbx:inside
+package inside

@@ -1,0 +1,4 @@
+// Package primitives is one. // want package:`primitives`
+//
+//sbx:primitives
+package primitives

@@ -1,0 +1,2 @@
+// Package standard says nothing.
+package standard
