@@ -49,7 +49,10 @@ func New(a *analysis.Analyzer) *analysis.Analyzer {
 			return cmp.Or(cmp.Compare(px.Filename, py.Filename), cmp.Compare(px.Offset, py.Offset), cmp.Compare(x.Message, y.Message))
 		})
 		found = slices.CompactFunc(found, func(x, y analysis.Diagnostic) bool { return x.Pos == y.Pos && x.Message == y.Message })
-		scopes := allowScopes(pass, index, a.Name)
+		var scopes scopeList
+		if a.Name != directive.Allow { // which watches over the suppressions: one of it would silence itself
+			scopes = allowScopes(pass, index, a.Name)
+		}
 		for _, d := range found {
 			if current.excluded(pass, a.Name, d.Pos) {
 				continue
