@@ -172,6 +172,7 @@ func image(in spec.ImagePolicy) jen.Code {
 func workspace(in spec.WorkspacePolicy) jen.Code {
 	var c composite
 	c.text("Target", in.Target)
+	c.text("Default", in.Default)
 	c.add("Accept", namedTexts("WorkspaceMode", in.Accept))
 	c.number("Files", in.Files)
 	c.number("Bytes", in.Bytes)

@@ -201,7 +201,7 @@ func otherRows(p spec.Policy) [][]string {
 		{"network", given(p.Network.Default), codes(p.Network.Accept)},
 		{"user", user, codes(p.User.Accept)},
 		{"working directory", given(p.Workdir.Text), "any"},
-		{"workspace", given(p.Workspace.Target), codes(p.Workspace.Accept) + bounds(p.Workspace.Files, p.Workspace.Bytes)},
+		{"workspace", given(strings.TrimSpace(p.Workspace.Target + " " + p.Workspace.Default)), codes(p.Workspace.Accept) + bounds(p.Workspace.Files, p.Workspace.Bytes)},
 	}
 	if p.Image.Default != "" || len(p.Image.Accept) != 0 {
 		rows = append(rows, []string{"image (pull: " + cell(p.Image.Pull) + ")", given(p.Image.Default), placeCodes(p.Image.Accept)})

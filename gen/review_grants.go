@@ -56,6 +56,9 @@ func (r *review) grants(old, new spec.Policy) {
 		r.say(effect, new.Image.Pos, "pulls images %s, not %s", given(n), given(o))
 	}
 	r.list(old.Image.Accept, new.Image.Accept, "the images a launch may name", Widens)
+	if o, n := old.Workspace.Default, new.Workspace.Default; o != n {
+		r.say(Changes, new.Workspace.Pos, "brings the workspace in by %s, not by %s, where a launch does not say", given(n), given(o))
+	}
 	r.words(old.Workspace.Accept, new.Workspace.Accept, new.Workspace.Pos, "the workspaces a launch may ask for")
 	r.most(new.Workspace.Pos, "the files of a workspace", old.Workspace.Files, new.Workspace.Files)
 	r.most(new.Workspace.Pos, "the bytes of a workspace", old.Workspace.Bytes, new.Workspace.Bytes)

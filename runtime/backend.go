@@ -42,6 +42,9 @@ type ProbeRequest struct {
 	Lookup func(string) (string, bool)
 	// Image for the minimal launch of an engine; empty is the policy's.
 	Image string
+	// For is the image of the launch that is to follow, where that names one and shows something of this host: it is not launched, and may be
+	// looked through.
+	For string
 	// Deep also measures every guarantee of the policy (doctor).
 	Deep bool
 }

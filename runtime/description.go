@@ -149,7 +149,9 @@ type CredentialRule struct {
 
 // WorkspacePolicy bounds workspaces.
 type WorkspacePolicy struct {
-	Target       string
+	Target string
+	// Default is the mode where a launch names none. Empty is bind-rw, or volume where the engine does not see this host's files.
+	Default      WorkspaceMode
 	Accept       []WorkspaceMode
 	Files, Bytes int64
 }

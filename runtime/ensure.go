@@ -8,7 +8,7 @@ import (
 // since fetching has its own deadline (ctx) and progress, and is no part of a run. A backend without images gives nil. progress may be
 // nil. Idempotent.
 func (s *Sandbox) Ensure(ctx context.Context, i Image, progress func(string)) (*ImageFacts, error) {
-	c, err := s.choose(ctx)
+	c, err := s.choose(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

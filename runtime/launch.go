@@ -156,7 +156,8 @@ type Workspace struct {
 // WorkspaceMode says how a workspace gets inside; its vocabulary name is "workspace." and the word.
 type WorkspaceMode string
 
-// The workspace modes. The zero value binds read-write.
+// The workspace modes. The zero value is the policy's, which binds read-write unless the spec says otherwise; for an engine that does not see
+// this host's files it is a volume, and what the command makes in it comes back as artifacts.
 const (
 	WorkspaceDefault WorkspaceMode = ""
 	WorkspaceBindRW  WorkspaceMode = "bind-rw"

@@ -16,7 +16,7 @@ import (
 // Plan is what a dry run prints: it probes, resolves the launch and plans it, and stops before step 2. Nothing is allocated or
 // started. The plan's run has a name of its own, as a launched one would.
 func (s *Sandbox) Plan(ctx context.Context, l Launch) (*Plan, error) {
-	c, err := s.choose(ctx)
+	c, err := s.choose(ctx, &l)
 	if err != nil {
 		return nil, err
 	}

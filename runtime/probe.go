@@ -10,13 +10,18 @@ import (
 // It is what doctor prints; a launch does it by itself.
 func (s *Sandbox) Probe(ctx context.Context) (*Identity, error) {
 	if s.mode == Disabled {
-		return s.probeOne(ctx, s.unsandboxed)
+		return s.probeOne(ctx, s.unsandboxed, nil)
 	}
-	return s.probeOne(ctx, s.backend)
+	return s.probeOne(ctx, s.backend, nil)
 }
 
-func (s *Sandbox) probeOne(ctx context.Context, b Backend) (*Identity, error) {
-	id, err := b.Probe(ctx, ProbeRequest{Lookup: s.lookup})
+// probeOne probes for a launch, or for none.
+func (s *Sandbox) probeOne(ctx context.Context, b Backend, l *Launch) (*Identity, error) {
+	r := ProbeRequest{Lookup: s.lookup}
+	if l != nil && (l.Workspace != nil || len(l.Mounts) != 0 || l.Network.Socket != "") {
+		r.For = l.Image.Ref
+	}
+	id, err := b.Probe(ctx, r)
 	if err != nil {
 		return nil, s.failed(b, nil, StepProbe, err)
 	}
@@ -41,17 +46,17 @@ type choice struct {
 }
 
 // choose is the one place where a launch can come to the unsandboxed backend.
-func (s *Sandbox) choose(ctx context.Context) (choice, error) {
+func (s *Sandbox) choose(ctx context.Context, l *Launch) (choice, error) {
 	if s.mode == Disabled {
-		id, err := s.probeOne(ctx, s.unsandboxed)
+		id, err := s.probeOne(ctx, s.unsandboxed, l)
 		return choice{s.unsandboxed, id, "mode disabled"}, err
 	}
-	id, err := s.probeOne(ctx, s.backend)
+	id, err := s.probeOne(ctx, s.backend, l)
 	if err == nil {
 		return choice{backend: s.backend, identity: id}, nil
 	}
 	if s.mode == Preferred && s.unsandboxed != nil && errors.Is(err, ErrUnsupported) {
-		id, err2 := s.probeOne(ctx, s.unsandboxed)
+		id, err2 := s.probeOne(ctx, s.unsandboxed, l)
 		return choice{s.unsandboxed, id, "mode preferred: " + err.Error()}, err2
 	}
 	return choice{backend: s.backend}, err

@@ -12,9 +12,16 @@ func (r *resolver) place() error {
 	if w := r.l.Workspace; w != nil {
 		c := *w
 		if c.Mode == WorkspaceDefault {
-			c.Mode = WorkspaceBindRW
-			if c.Treeish != "" {
+			switch {
+			case c.Treeish != "":
 				c.Mode = WorkspaceCopy
+			case r.p.Workspace.Default != "":
+				c.Mode = r.p.Workspace.Default
+			case r.in.Identity.Remote && slices.Contains(r.p.Workspace.Accept, WorkspaceVolume):
+				c.Mode = WorkspaceVolume
+				r.dropped = append(r.dropped, Dropped{What: "workspace.bind-rw", Why: "the engine does not see this host's files: a volume is seeded from the workspace, and what the command makes comes back as artifacts"})
+			default:
+				c.Mode = WorkspaceBindRW
 			}
 		}
 		feature := "workspace." + string(c.Mode)

@@ -307,3 +307,38 @@ func TestDigestLeavesOutWhatNamesTheRun(t *testing.T) {
 }
 
 func formatted(verb string, v any) string { return fmt.Sprintf(verb, v) }
+
+func TestTheModeOfAWorkspaceThatNoneIsNamedFor(t *testing.T) {
+	all := []WorkspaceMode{WorkspaceBindRW, WorkspaceCopy, WorkspaceVolume}
+	for _, c := range []struct {
+		name    string
+		policy  WorkspaceMode
+		accept  []WorkspaceMode
+		remote  bool
+		treeish string
+		want    WorkspaceMode
+		said    bool // in the facts
+	}{
+		{"nothing said", "", all, false, "", WorkspaceBindRW, false},
+		{"the policy's", WorkspaceCopy, all, false, "", WorkspaceCopy, false},
+		{"the policy's, elsewhere", WorkspaceCopy, all, true, "", WorkspaceCopy, false},
+		{"an engine elsewhere", "", all, true, "", WorkspaceVolume, true},
+		{"an engine elsewhere, and no volumes", "", []WorkspaceMode{WorkspaceBindRW}, true, "", WorkspaceBindRW, false},
+		{"a git tree", "", all, true, "HEAD", WorkspaceCopy, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, dropped, err := resolve(everything("engine"), Launch{Workspace: &Workspace{Source: "/w", Treeish: c.treeish}}, func(in *ResolveInput) {
+				d := *in.Description
+				d.Policy.Workspace.Default, d.Policy.Workspace.Accept = c.policy, c.accept
+				in.Description, in.Identity.Remote = &d, c.remote
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dropped = slices.DeleteFunc(dropped, func(d Dropped) bool { return d.What != "workspace.bind-rw" })
+			if r.Workspace.Mode != c.want || c.said != (len(dropped) != 0) {
+				t.Errorf("%s, dropped %v; want %s", r.Workspace.Mode, dropped, c.want)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"os"
 	"path"
 )
 
@@ -18,7 +19,19 @@ func (r *Run) stage(ctx context.Context) (state, note string, err error) {
 	req := r.plan.Request
 	st := &Stage{Workspace: req.Workspace, Script: req.Script, Credentials: req.Credentials}
 	if w := req.Workspace; w != nil && (w.Mode == WorkspaceCopy || w.Mode == WorkspaceVolume) {
-		dir := path.Join(req.Run.Dir, "workspace")
+		place := req.Run.Dir
+		if place == "" {
+			// Without a journal the run has no directory; what is uploaded from here is not needed after it.
+			if place, err = os.MkdirTemp("", "sbx-"); err != nil {
+				return "", "", Fail(Setup, "making a place for the copy of the workspace: %w", err)
+			}
+			defer func() {
+				if gone := os.RemoveAll(place); err == nil && gone != nil {
+					err = Fail(Setup, "removing the copy of the workspace: %w", gone)
+				}
+			}()
+		}
+		dir := path.Join(place, "workspace")
 		if note, err = r.s.stager.Snapshot(ctx, *w, dir); err != nil {
 			return "", "", err
 		}

@@ -54,7 +54,7 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 
 	var c choice
 	if f := r.step(StepProbe, func() (state, note string, err error) {
-		c, err = s.choose(ctx)
+		c, err = s.choose(ctx, l)
 		r.backend, r.identity = c.backend, c.identity
 		if err != nil {
 			return "", "", err

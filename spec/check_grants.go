@@ -199,6 +199,19 @@ func (c *checker) workspace(d *workspaceDoc) {
 	if d.Accept != nil {
 		w.Accept = c.subset(d.Accept, w.Accept, "policy.workspace.accept", d.Because, below("workspace")...)
 	}
+	if d.Default.given() {
+		mode := c.oneOf(d.Default, "policy.workspace.default", below("workspace")...)
+		if mode == "bind-rw" && w.Default != "" && w.Default != mode {
+			c.needs(d.Default.Pos, "policy.workspace.default", "it is "+w.Default+" in the base", d.Because)
+		}
+		w.Default = mode
+	}
+	if at := d.Default; w.Default != "" && !slices.Contains(w.Accept, w.Default) {
+		if !at.given() {
+			at.Pos = d.At
+		}
+		c.errorf(at.Pos, "accept it too", "policy.workspace.default is %s, which policy.workspace.accept does not have", w.Default)
+	}
 	c.bound(d.Files, false, &w.Files, "policy.workspace.files", d.Because)
 	c.bound(d.Bytes, true, &w.Bytes, "policy.workspace.bytes", d.Because)
 	c.reason(d.Because, "policy.workspace")

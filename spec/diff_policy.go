@@ -233,6 +233,7 @@ func (d *differ) grants(old, updated *Policy) {
 	d.set(i, "the image", plainTexts(old.Image.Accept), plainTexts(updated.Image.Accept))
 	w := at(updated.Workspace.Pos)
 	d.value(w, "the workspace's place", old.Workspace.Target, updated.Workspace.Target)
+	d.value(w, "the workspace's own mode", old.Workspace.Default, updated.Workspace.Default)
 	d.set(w, "the workspace mode", old.Workspace.Accept, updated.Workspace.Accept)
 	d.amount(w, "workspace.files", old.Workspace.Files, updated.Workspace.Files)
 	d.amount(w, "workspace.bytes", old.Workspace.Bytes, updated.Workspace.Bytes)

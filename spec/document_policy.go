@@ -147,6 +147,7 @@ type imageDoc struct {
 type workspaceDoc struct {
 	At      Position `json:"-"`
 	Target  Text     `json:"target,omitzero" jsonschema:"The place inside."`
+	Default Text     `json:"default,omitzero" jsonschema:"The mode where the launch names none. Without it: bind-rw, and volume where the engine does not see this host's files."`
 	Accept  texts    `json:"accept,omitzero" jsonschema:"Modes a launch may ask for: bind-rw, bind-ro, copy, volume."`
 	Files   raw      `json:"files,omitzero" jsonschema:"Most files of a copy."`
 	Bytes   raw      `json:"bytes,omitzero" jsonschema:"Most bytes of a copy."`

@@ -120,9 +120,11 @@ type ImagePolicy struct {
 
 // WorkspacePolicy bounds workspaces; zero is no bound.
 type WorkspacePolicy struct {
-	Pos          Position
-	Target       string
-	Accept       []string // modes
+	Pos     Position
+	Target  string
+	Default string // mode; empty for bind-rw, or volume where the engine does not see this host's files
+	Accept  []string
+	// Files and Bytes bound a copy.
 	Files, Bytes int64
 }
 

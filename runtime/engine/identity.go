@@ -61,6 +61,8 @@ func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*sy
 			}
 		}
 	}
+	// A local socket can lead to a virtual machine. A planted file shows better, where there is an image to show it in.
+	id.Remote = id.Remote || !seemsLocal(info)
 	switch info.CgroupVersion {
 	case "1":
 		id.Cgroup = "v1"

@@ -34,6 +34,9 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	r.Mounts = slices.Clone(r.Mounts)
 	join(&r)
 	nameVolumes(&r)
+	if err := visible(&r, in.Identity); err != nil {
+		return nil, err
+	}
 	planned, err := b.planMounts(&r, in)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,9 @@ func (b *Backend) Prepare(ctx context.Context, p *runtime.Plan) (runtime.Resourc
 	if err != nil {
 		return nil, runtime.AsFailure(err, runtime.Setup).At(runtime.StepPrepare)
 	}
+	if err := b.seen(ctx, l, p); err != nil {
+		return nil, runtime.AsFailure(err, runtime.Setup).At(runtime.StepPrepare)
+	}
 	r := &resources{b: b, link: l, token: p.Token, plan: p}
 	// A copy: the plan is not changed after it is made.
 	c := *req

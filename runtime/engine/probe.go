@@ -7,6 +7,7 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/system"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -30,7 +31,9 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 type proof struct {
 	identity runtime.Identity
 	image    string // id of the image that was launched; empty for none
-	at       time.Time
+	// looked is true where it was found out whether the engine sees this host's files.
+	looked bool
+	at     time.Time
 }
 
 // proofAge is how long a proof is believed of an engine that answers as the same.
@@ -49,15 +52,15 @@ func (b *Backend) probe(ctx context.Context, r runtime.ProbeRequest, lookup func
 	b.probed = e.host
 	b.mu.Unlock()
 	ref := b.probeImage(r, lookup)
-	prove := func() (*runtime.Identity, error) { return b.prove(ctx, e, l, ref, r.Deep) }
+	prove := func() (*runtime.Identity, error) { return b.prove(ctx, e, l, ref, r.For, r.Deep) }
 	if r.Deep {
 		return prove()
 	}
-	return b.together(ctx, e.host+" "+ref, prove)
+	return b.together(ctx, e.host+" "+ref+" "+r.For, prove)
 }
 
-// prove asks the engine who it is, and makes it show it where that is not known.
-func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, deep bool) (*runtime.Identity, error) {
+// prove asks the engine who it is, and makes it show it where that is not known: by a launch of the image ref, or by a look through another.
+func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref, through string, deep bool) (*runtime.Identity, error) {
 	b.mu.Lock()
 	known, proven := b.proofs[e.host]
 	b.mu.Unlock()
@@ -76,7 +79,7 @@ func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, dee
 		}
 		// An absent image is Ensure's to report, with its cure: the engine itself answers.
 	}
-	if proven && !deep && known.image == image && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
+	if proven && !deep && known.image == image && (known.looked || through == "") && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
 		return &known.identity, nil
 	}
 	info, err := b.inform(ctx, l, id)
@@ -89,10 +92,57 @@ func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, dee
 			return nil, err
 		}
 	}
+	looked := image != ""
+	if !looked && through != "" {
+		if looked, err = b.look(ctx, l, id, info, through); err != nil {
+			return nil, err
+		}
+	}
 	b.mu.Lock()
-	b.proofs[e.host] = proof{*id, image, time.Now()}
+	b.proofs[e.host] = proof{*id, image, looked, time.Now()}
 	b.mu.Unlock()
 	return id, nil
+}
+
+// look finds out whether the engine sees this host's files, through an image that is not launched; false where the image is not there.
+func (b *Backend) look(ctx context.Context, l link, id *runtime.Identity, info *system.Info, ref string) (bool, error) {
+	i, err := l.image(ctx, ref)
+	switch {
+	case cerrdefs.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, b.unreached(ctx, l.endpoint(), fmt.Errorf("looking for the image %s: %w", ref, err))
+	}
+	t := &trial{b: b, link: l, id: id, ref: ref, image: i.ID, near: seemsLocal(info)}
+	return true, t.look(ctx)
+}
+
+// seen refuses a plan with paths of this host whose engine turns out not to see them. The probe finds it out where it has an image to look
+// through; one that was fetched after it is looked through here.
+func (b *Backend) seen(ctx context.Context, l link, p *runtime.Plan) error {
+	if p.Identity.Remote || !hasHostPaths(p.Request) {
+		return nil
+	}
+	b.mu.Lock()
+	known, proven := b.proofs[l.endpoint().host]
+	b.mu.Unlock()
+	if proven && known.looked {
+		return nil
+	}
+	id := p.Identity
+	info, err := b.inform(ctx, l, &id)
+	if err != nil {
+		return err
+	}
+	looked, err := b.look(ctx, l, &id, info, p.Request.Image.Ref)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	known.identity, known.looked, known.at = id, looked, time.Now()
+	b.proofs[l.endpoint().host] = known
+	b.mu.Unlock()
+	return visible(p.Request, id)
 }
 
 // probeImage is the image to launch: the request's, the caller's option, a knob's, the policy's.

@@ -75,6 +75,33 @@ func (t *trial) run(ctx context.Context) error {
 	return refused
 }
 
+// look makes a container that is never started, and looks at the planted file through it. An engine that refuses the mount, and makes the
+// container without it, does not see the file.
+func (t *trial) look(ctx context.Context) error {
+	planted, content, err := t.plant()
+	if err != nil {
+		return err
+	}
+	if planted == "" {
+		t.id.Remote = true
+		return nil
+	}
+	defer os.RemoveAll(planted)
+	for _, source := range []string{planted, ""} {
+		err = t.make(ctx, source, false, func(name string) error {
+			if source == "" {
+				t.id.Remote = true
+				return nil
+			}
+			return t.see(ctx, name, content)
+		})
+		if err == nil || !answered(err) || errors.Is(err, runtime.ErrUncertain) {
+			return err
+		}
+	}
+	return err
+}
+
 func (t *trial) absent(feature, why string) {
 	t.id.Absent = append(t.id.Absent, runtime.Absence{Feature: feature, Why: why, Cure: "use a host or an engine that keeps it, or leave it out of the policy"})
 }
@@ -128,7 +155,19 @@ const (
 )
 
 // launch makes, runs and removes one container of the trial.
-func (t *trial) launch(ctx context.Context, planted, content string, limits bool) (err error) {
+func (t *trial) launch(ctx context.Context, planted, content string, limits bool) error {
+	return t.make(ctx, planted, limits, func(name string) error {
+		if planted != "" {
+			if err := t.see(ctx, name, content); err != nil {
+				return err
+			}
+		}
+		return t.start(ctx, name, limits)
+	})
+}
+
+// make makes a container, uses it, and sees it removed.
+func (t *trial) make(ctx context.Context, planted string, limits bool, use func(name string) error) (err error) {
 	name := newProbeName()
 	defer func() {
 		cleanup, cancel := detached(ctx, t.b.limit.remove, "the removal of the probe's container")
@@ -146,12 +185,7 @@ func (t *trial) launch(ctx context.Context, planted, content string, limits bool
 	if ctx.Err() != nil {
 		return runtime.Fail(runtime.Setup, "the probe's launch was cancelled: %w", context.Cause(ctx))
 	}
-	if planted != "" {
-		if err := t.see(ctx, name, content); err != nil {
-			return err
-		}
-	}
-	return t.start(ctx, name, limits)
+	return use(name)
 }
 
 // see looks at the planted file through the engine's eyes.
