@@ -12,9 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sbxkit/sbxkit/internal/testhost"
+	sbx "github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/journal"
 )
 
 func TestMain(m *testing.M) {
@@ -68,7 +71,7 @@ func params(dir, backend string) testscript.Params {
 			}
 			return false, fmt.Errorf("no condition is called %q", cond)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "devices": devices},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "devices": devices, "record": record},
 	}
 }
 
@@ -122,4 +125,29 @@ func asExit(err error) (string, bool) {
 		return "", false
 	}
 	return strconv.Itoa(e.ExitCode()), true
+}
+
+// record runs "record BACKEND ID STEP OUTCOME CODE": it leaves the record of a run whose controller has died, as the driver writes it.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 5 {
+		ts.Fatalf("usage: record BACKEND ID STEP OUTCOME CODE")
+	}
+	ctx := context.Background()
+	j, err := journal.Open(ctx, ts.Getenv("SBX_STATE"))
+	ts.Check(err)
+	code, err := strconv.Atoi(args[4])
+	ts.Check(err)
+	run := sbx.RunName{ID: args[1], Owner: j.Owner(), Dir: j.RunDir(args[1])}
+	e, err := j.Create(ctx, sbx.Record{
+		Version: sbx.RecordVersion, Run: run, Backend: args[0], Step: sbx.StepPrepare, Token: sbx.Token{Backend: args[0], Run: run},
+		Created: time.Now().UnixNano(), Labels: []sbx.Label{{Name: "task", Value: "7"}},
+	})
+	ts.Check(err)
+	r := e.Record()
+	r.Step, r.Charged, r.Code = sbx.Step(args[2]), true, code
+	if args[3] != "-" {
+		r.Outcome = sbx.Outcome(args[3])
+	}
+	ts.Check(e.Update(r, false))
+	ts.Check(e.Close())
 }
