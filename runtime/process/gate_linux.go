@@ -63,6 +63,9 @@ func (s *start) gated(o *order) error {
 	if err := s.adopt(pid); err != nil {
 		return err
 	}
+	if s.b.untraceable.Load() {
+		return s.untraced()
+	}
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	err = seize(pid)

@@ -15,15 +15,17 @@ import (
 )
 
 // Where ptrace is not permitted, nothing tells when a process has come to its gate or has become another program. Both are looked for,
-// with a growing pause: a sandbox takes milliseconds to build.
+// with a growing pause: a sandbox takes milliseconds to build, and a look takes microseconds. What takes longer is slow for another reason.
 const (
 	firstPause = 50 * time.Microsecond
+	soonPause  = 100 * time.Microsecond
+	soon       = 50 * time.Millisecond
 	lastPause  = 2 * time.Millisecond
 )
 
 // until calls see until it says so, the launcher ends, or the start is given up.
 func (s *start) until(see func() bool) (seen bool, err error) {
-	pause := firstPause
+	pause, began := firstPause, time.Now()
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for !see() {
@@ -34,7 +36,11 @@ func (s *start) until(see func() bool) (seen bool, err error) {
 		case <-s.ctx.Done():
 			return false, runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
 		}
-		pause = min(pause*5/4, lastPause)
+		longest := soonPause
+		if time.Since(began) > soon {
+			longest = lastPause
+		}
+		pause = min(pause*5/4, longest)
 		timer.Reset(pause)
 	}
 	return true, nil
@@ -49,13 +55,17 @@ func (s *start) untraced() error {
 	if !at {
 		return s.launcherFailed()
 	}
-	if err := s.held(s.firstPID, runtime.WhenHeld); err != nil {
+	// Beside each other: everything that is read here is waited for by the launch.
+	looked := make(chan handed, 1)
+	go func() { looked <- s.handed(s.firstPID) }()
+	err = s.held(s.firstPID, runtime.WhenHeld)
+	on := <-looked
+	if err != nil {
 		return err
 	}
-	if err := s.heldForExec(s.firstPID); err != nil {
+	if err := s.takeHanded(on); err != nil {
 		return err
 	}
-	reason := s.judge(s.firstPID)
 	s.skipLauncherText()
 	s.begin()
 	if err := s.release(); err != nil {
@@ -72,7 +82,7 @@ func (s *start) untraced() error {
 			return runtime.Fail(runtime.Uncertain, "%w", err)
 		}
 		if !told {
-			return s.neverRan(reason, true)
+			return s.neverRan(on.reason, true)
 		}
 		s.told = &code
 		s.missed(runtime.WhenAfterExec)

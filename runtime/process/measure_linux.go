@@ -159,9 +159,16 @@ func filled(pid int) bool {
 
 const endedUnseen = "the command ended before it could be looked at"
 
-// heldForExec measures, where there is no exec stop, what the process at the gate will hand the command: the descriptors that an exec does not
-// close, but for those the launcher itself closes before, and the words it was given.
-func (s *start) heldForExec(pid int) error {
+// handed is what a process at the gate will hand the command.
+type handed struct {
+	descriptors, command *runtime.Guarantee // nil where not claimed
+	// reason is why it will not become the command, nil where nothing speaks against it.
+	reason *runtime.Failure
+}
+
+// handed measures, where there is no exec stop, what the process at the gate will hand the command: the descriptors that an exec does not close,
+// but for those the launcher itself closes before, and the words it was given. It changes nothing of s.
+func (s *start) handed(pid int) (h handed) {
 	e := s.expect(pid)
 	e.Closing = []int{s.req.Descriptors.Block}
 	if fd := s.req.Descriptors.Seccomp; fd > 0 {
@@ -169,19 +176,32 @@ func (s *start) heldForExec(pid int) error {
 	}
 	subject := attest.NewSubject(pid, e)
 	defer subject.Close()
-	for i, c := range s.plan.Claims {
-		var g runtime.Guarantee
+	for _, c := range s.plan.Claims {
 		switch c.Name {
 		case attest.ClaimDescriptors:
-			g = subject.Inherited(c, runtime.WhenHeld)
-			s.guarantees[i] = g
+			g := subject.Inherited(c, runtime.WhenHeld)
+			h.descriptors = &g
 		case "command":
-			// That it was given the right words does not show yet that they are executed.
-			g = subject.Given(c, runtime.WhenHeld)
-		default:
+			g := subject.Given(c, runtime.WhenHeld)
+			h.command = &g
+		}
+	}
+	h.reason = s.judge(pid)
+	return h
+}
+
+// takeHanded keeps what was measured, or refuses it. That a launcher was given the right words does not show yet that they are executed.
+func (s *start) takeHanded(h handed) error {
+	for i, c := range s.plan.Claims {
+		if h.descriptors != nil && c.Name == h.descriptors.Name {
+			s.guarantees[i] = *h.descriptors
+		}
+	}
+	for _, g := range []*runtime.Guarantee{h.descriptors, h.command} {
+		if g == nil {
 			continue
 		}
-		if err := s.mismatch(g, runtime.WhenHeld); err != nil {
+		if err := s.mismatch(*g, runtime.WhenHeld); err != nil {
 			return err
 		}
 	}
