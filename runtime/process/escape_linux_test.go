@@ -26,7 +26,8 @@ import (
 // and the name of an attempt. It prints "refused", the error and its number, or "ESCAPED" and what it got.
 const attemptWord = "sbx-test-attempt"
 
-// attempt is one try. refused are the errors by which it may be refused; none at all means that its own judgement counts.
+// attempt is one try, of which nothing may come to the host's harm where it succeeds: it asks for what is so already, opens and does not write,
+// or works on /workspace, which no host has. refused are the errors by which it may be refused; none at all means that its own judgement counts.
 type attempt struct {
 	name    string
 	refused []error
@@ -105,12 +106,14 @@ var attempts = []attempt{
 	{"make a mount namespace", []error{unix.EPERM}, func(string) error { return unix.Unshare(unix.CLONE_NEWNS) }, nil},
 	{"join the first process's user namespace", []error{unix.EINVAL, unix.EPERM}, func(string) error { return setns("/proc/1/ns/user", unix.CLONE_NEWUSER) }, nil},
 	{"join the first process's mount namespace", []error{unix.EPERM}, func(string) error { return setns("/proc/1/ns/mnt", unix.CLONE_NEWNS) }, nil},
-	{"mount a file system", []error{unix.EPERM}, func(string) error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") }, nil},
-	{"mount proc", []error{unix.EPERM}, func(string) error { return unix.Mount("proc", "/tmp", "proc", 0, "") }, nil},
-	{"make a read-only mount writable", []error{unix.EPERM}, func(string) error { return unix.Mount("", "/usr", "", unix.MS_REMOUNT|unix.MS_BIND, "") }, nil},
-	{"unmount the temporary directory", []error{unix.EPERM}, func(string) error { return unix.Unmount("/tmp", unix.MNT_DETACH) }, nil},
+	{"mount a file system", []error{unix.EPERM}, func(string) error { return unix.Mount("none", "/workspace", "tmpfs", 0, "") }, nil},
+	{"mount proc", []error{unix.EPERM}, func(string) error { return unix.Mount("proc", "/workspace", "proc", 0, "") }, nil},
+	{"mount again with other flags", []error{unix.EPERM}, func(string) error {
+		return unix.Mount("", "/workspace", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_NODEV, "")
+	}, nil},
+	{"unmount the workspace", []error{unix.EPERM}, func(string) error { return unix.Unmount("/workspace", unix.MNT_DETACH) }, nil},
 	{"change the root", []error{unix.EPERM}, func(string) error { return unix.Chroot("/tmp") }, nil},
-	{"pivot the root", []error{unix.EPERM}, func(string) error { return unix.PivotRoot("/tmp", "/tmp") }, nil},
+	{"pivot the root", []error{unix.EPERM}, func(string) error { return unix.PivotRoot("/workspace", "/workspace") }, nil},
 	{"open a file system context", []error{unix.EPERM}, func(string) error { _, err := unix.Fsopen("tmpfs", 0); return err }, nil},
 	{"pick a file system", []error{unix.EPERM}, func(string) error { _, err := unix.Fspick(unix.AT_FDCWD, "/", 0); return err }, nil},
 	{"clone a mount tree", []error{unix.EPERM}, func(string) error {
@@ -118,16 +121,16 @@ var attempts = []attempt{
 		return err
 	}, nil},
 	{"clone a mount tree by its younger name", []error{unix.EPERM, unix.ENOSYS}, func(string) error { return sys(467, ^uintptr(99), text("/"), 1) }, nil},
-	{"move a mount", []error{unix.EPERM}, func(string) error { return unix.MoveMount(unix.AT_FDCWD, "/tmp", unix.AT_FDCWD, "/tmp", 0) }, nil},
+	{"move a mount", []error{unix.EPERM}, func(string) error { return unix.MoveMount(unix.AT_FDCWD, "/workspace", unix.AT_FDCWD, "/workspace", 0) }, nil},
 	{"change a mount's attributes", []error{unix.EPERM}, func(string) error {
-		return unix.MountSetattr(unix.AT_FDCWD, "/usr", 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+		return unix.MountSetattr(unix.AT_FDCWD, "/workspace", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NODEV})
 	}, nil},
 	{"read the keyring", []error{unix.EPERM}, func(string) error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true); return err }, nil},
 	{"add a key", []error{unix.EPERM}, func(string) error {
-		_, err := unix.AddKey("user", "sbx", []byte("x"), unix.KEY_SPEC_SESSION_KEYRING)
+		_, err := unix.AddKey("user", "sbx", []byte("x"), unix.KEY_SPEC_PROCESS_KEYRING)
 		return err
 	}, nil},
-	{"request a key", []error{unix.EPERM}, func(string) error { _, err := unix.RequestKey("user", "sbx", "", 0); return err }, nil},
+	{"request a key", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_REQUEST_KEY, text("user"), text("sbx"), 0, 0) }, nil}, // with no program to make it
 	{"load a BPF program", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_BPF, 0) }, nil},
 	{"open performance events", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_PERF_EVENT_OPEN, 0) }, nil},
 	{"handle page faults", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_USERFAULTFD, 0) }, nil},
@@ -154,8 +157,8 @@ var attempts = []attempt{
 		return fmt.Errorf("%w: %v", errContained, err) // EPERM, or this kernel runs no such program
 	}, nil},
 	{"make a system call by its x32 number", []error{unix.ENOSYS}, func(string) error { return sys(0x40000000 | 39) }, nil},
-	{"write below /usr", []error{unix.EROFS}, func(string) error { return os.WriteFile("/usr/sbx-escape", nil, 0o600) }, nil},
-	{"write into the root", []error{unix.EROFS}, func(string) error { return os.WriteFile("/sbx-escape", nil, 0o600) }, nil},
+	{"write below /usr", []error{unix.EROFS}, func(string) error { return unnamed("/usr") }, nil},
+	{"write into the root", []error{unix.EROFS}, func(string) error { return unnamed("/") }, nil},
 	{"write below /sys", []error{unix.ENOENT}, func(string) error { return os.WriteFile("/sys/kernel/sbx", nil, 0o600) }, nil},
 	{"write a kernel setting", []error{unix.EACCES, unix.EROFS, unix.EPERM}, func(string) error {
 		// Opening is the whole check: a real write would be the host's loss.
@@ -180,10 +183,24 @@ var attempts = []attempt{
 	}, nil},
 	{"read kernel memory", []error{unix.ENOENT, unix.EACCES, unix.EPERM}, func(string) error { _, err := os.Open("/dev/mem"); return err }, nil},
 	{"read the kernel's log", []error{unix.ENOENT, unix.EACCES, unix.EPERM}, func(string) error { _, err := os.Open("/dev/kmsg"); return err }, nil},
-	{"make a device", []error{unix.EPERM}, func(string) error { return unix.Mknod("/workspace/device", unix.S_IFBLK|0o600, int(unix.Mkdev(8, 0))) }, nil},
-	{"set the host's name", []error{unix.EPERM}, func(string) error { return unix.Sethostname([]byte("escaped")) }, nil},
-	{"set the clock", []error{unix.EPERM}, func(string) error { return unix.Settimeofday(&unix.Timeval{Sec: 1}) }, nil},
-	{"restart the machine", []error{unix.EPERM}, func(string) error { return unix.Reboot(unix.LINUX_REBOOT_CMD_CAD_ON) }, nil},
+	{"make a device", []error{unix.EPERM}, func(string) error { return unix.Mknod("/workspace/device", unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))) }, nil},
+	{"set the host's name", []error{unix.EPERM}, func(string) error {
+		name, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		return unix.Sethostname([]byte(name))
+	}, nil},
+	{"set the clock", []error{unix.EPERM}, func(string) error {
+		var now unix.Timex
+		if _, err := unix.Adjtimex(&now); err != nil {
+			return fmt.Errorf("reading it: %v%w", err, errEscaped)
+		}
+		now.Modes = unix.ADJ_TICK // to what it is
+		_, err := unix.Adjtimex(&now)
+		return err
+	}, nil},
+	{"restart the machine", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_REBOOT, 0, 0, 0, 0) }, nil}, // EINVAL where it is allowed: there is no such request
 	{"load a kernel module", []error{unix.EPERM, unix.ENOSYS}, func(string) error { return unix.InitModule([]byte{0}, "") }, nil},
 	{"swap onto a file", []error{unix.EPERM}, func(string) error { return sys(unix.SYS_SWAPON, text("/workspace/swap"), 0) }, nil},
 	{"account processes", []error{unix.EPERM}, func(string) error { return unix.Acct("/workspace/acct") }, nil},
@@ -249,6 +266,15 @@ func dial(network, address string) error {
 	c, err := net.Dial(network, address)
 	if err == nil {
 		c.Close()
+	}
+	return err
+}
+
+// unnamed makes a file without a name, which is gone when it is closed (open(2), O_TMPFILE).
+func unnamed(dir string) error {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR, 0o600)
+	if err == nil {
+		unix.Close(fd)
 	}
 	return err
 }
