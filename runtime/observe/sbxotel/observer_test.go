@@ -2,6 +2,7 @@ package sbxotel_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/observe/sbxotel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -36,7 +38,7 @@ func TestARunBecomesASpanWithItsStepsAndMetrics(t *testing.T) {
 	event(runtime.Event{Step: runtime.StepProbe, State: runtime.StateDone, Duration: time.Second})
 	event(runtime.Event{Step: runtime.StepStart})
 	event(runtime.Event{Step: runtime.StepStart, State: runtime.StateFailed, Duration: 2 * time.Second, Failure: failure})
-	event(runtime.Event{Step: runtime.StepRemove, State: runtime.StateDone, Result: &runtime.Result{Outcome: runtime.NeverRan, Failure: failure}})
+	event(runtime.Event{Step: runtime.StepRemove, State: runtime.StateDone, PlanDigest: "sha256:1", Result: &runtime.Result{Outcome: runtime.NeverRan, Failure: failure}})
 
 	var names []string
 	for _, s := range spans.Ended() {
@@ -54,6 +56,26 @@ func TestARunBecomesASpanWithItsStepsAndMetrics(t *testing.T) {
 	if want := []string{"sbx.step.probe", "sbx.step.start", "sbx.run"}; !slices.Equal(names, want) {
 		t.Errorf("spans %v, want %v", names, want)
 	}
+	for _, s := range spans.Ended() {
+		have := attribute.NewSet(s.Attributes()...)
+		var want []attribute.KeyValue
+		switch s.Name() {
+		case "sbx.run":
+			want = []attribute.KeyValue{attribute.String("sbx.run", "r1"), attribute.String("sbx.backend", "bwrap"), attribute.String("sbx.outcome", "never-ran"),
+				attribute.String("sbx.plan", "sha256:1"), attribute.Int("sbx.code", 0)}
+			if s.Status() != (sdktrace.Status{Code: codes.Error, Description: failure.Error()}) {
+				t.Errorf("the run's status is %+v", s.Status())
+			}
+		case "sbx.step.probe":
+			want = []attribute.KeyValue{attribute.String("sbx.backend", "bwrap"), attribute.String("sbx.step", "probe"), attribute.String("sbx.state", "done")}
+		case "sbx.step.start":
+			want = []attribute.KeyValue{attribute.String("sbx.backend", "bwrap"), attribute.String("sbx.step", "start"), attribute.String("sbx.state", "failed"),
+				attribute.String("sbx.kind", "setup")}
+		}
+		if set := attribute.NewSet(want...); !have.Equals(&set) {
+			t.Errorf("%s has %v, want %v", s.Name(), s.Attributes(), want)
+		}
+	}
 	var data metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &data); err != nil {
 		t.Fatal(err)
@@ -62,6 +84,23 @@ func TestARunBecomesASpanWithItsStepsAndMetrics(t *testing.T) {
 	for _, s := range data.ScopeMetrics {
 		for _, m := range s.Metrics {
 			got = append(got, m.Name)
+			switch d := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				sums := map[string]float64{}
+				for _, p := range d.DataPoints {
+					sums[p.Attributes.Encoded(attribute.DefaultEncoder())] = p.Sum
+				}
+				// The removal's end comes with the result, and is no step's here.
+				if want := map[string]float64{"sbx.backend=bwrap,sbx.state=done,sbx.step=probe": 1, "sbx.backend=bwrap,sbx.state=failed,sbx.step=start": 2}; !maps.Equal(sums, want) || m.Unit != "s" {
+					t.Errorf("%s: %v %s, want %v", m.Name, sums, m.Unit, want)
+				}
+			case metricdata.Sum[int64]:
+				if len(d.DataPoints) != 1 || d.DataPoints[0].Value != 1 || d.DataPoints[0].Attributes.Encoded(attribute.DefaultEncoder()) != "sbx.backend=bwrap,sbx.outcome=never-ran" {
+					t.Errorf("%s: %+v", m.Name, d.DataPoints)
+				}
+			default:
+				t.Errorf("%s is a %T", m.Name, d)
+			}
 		}
 	}
 	slices.Sort(got)
