@@ -6,93 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	sbx "github.com/sbxkit/sbxkit/runtime"
 	"github.com/spf13/cobra"
 )
-
-// listed is a row of ps.
-type listed struct {
-	Run     sbx.RunName `json:"run"`
-	Backend string      `json:"backend"`
-	Step    sbx.Step    `json:"step"`
-	Live    bool        `json:"live"`
-	Charged bool        `json:"charged"`
-	Created time.Time   `json:"created"`
-	Labels  []sbx.Label `json:"labels,omitempty"`
-	// Outcome is how the command ended, where that was recorded before its controller died or its removal failed; Code is the status of
-	// one that exited.
-	Outcome sbx.Outcome     `json:"outcome,omitempty"`
-	Code    *int            `json:"code,omitempty"`
-	Failure json.RawMessage `json:"failure,omitempty"`
-	Error   string          `json:"error,omitempty"` // of a record that cannot be read
-}
-
-// ending is the outcome in a word or two.
-func (l *listed) ending() string {
-	if l.Code != nil {
-		return fmt.Sprintf("%s %d", l.Outcome, *l.Code)
-	}
-	return dash(string(l.Outcome))
-}
-
-func list(r *sbx.Record, live bool) listed {
-	l := listed{
-		Run: r.Run, Backend: r.Backend, Step: r.Step, Live: live, Charged: r.Charged, Created: time.Unix(0, r.Created).UTC(),
-		Labels: r.Labels, Outcome: r.Outcome, Failure: r.Failure,
-	}
-	if r.Outcome == sbx.Exited {
-		l.Code = &r.Code
-	}
-	return l
-}
-
-func psCommand(s streams) *cobra.Command {
-	var state string
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "ps [--state DIR] [--json]",
-		Short: "List the runs of a state directory: those that live, and those of which something is still to be removed, with how they ended",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			j, err := openJournal(c.Context(), state)
-			if err != nil {
-				return err
-			}
-			rows := []listed{}
-			err = j.List(c.Context(), func(r sbx.Record, live bool) error {
-				rows = append(rows, list(&r, live))
-				return nil
-			}, func(path string, err error) {
-				rows = append(rows, listed{Run: sbx.RunName{Dir: path}, Error: err.Error()})
-			})
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(s, rows)
-			}
-			t := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(t, "RUN\tBACKEND\tSTEP\tSTATE\tOUTCOME\tCREATED")
-			for _, r := range rows {
-				if r.Error != "" {
-					fmt.Fprintf(t, "-\t-\t-\tunreadable\t-\t%s: %s\n", sbx.ShellQuote(r.Run.Dir), r.Error)
-					continue
-				}
-				state := "dead"
-				if r.Live {
-					state = "live"
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Run.ID, r.Backend, r.Step, state, r.ending(), r.Created.Format(time.RFC3339))
-			}
-			return t.Flush()
-		},
-	}
-	stateFlag(c, &state)
-	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	return c
-}
 
 func printJSON(s streams, v any) error {
 	e := json.NewEncoder(s.out)
