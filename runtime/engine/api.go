@@ -24,6 +24,8 @@ type api struct {
 	limit deadlines
 	// answering is true while the engine answered the last greeting.
 	answering atomic.Bool
+	// versioned is the last answer to the question for the version.
+	versioned atomic.Pointer[versioned]
 	greeted
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
 )
 
 // podmanEngine is Podman's name for itself.
@@ -48,13 +51,51 @@ func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 			return nil, "", fmt.Errorf("pinging: %w", causeOf(ctx, err))
 		}
 	}
+	mark, err := a.mark(ctx)
+	if err != nil {
+		a.answering.Store(false)
+		return nil, "", fmt.Errorf("pinging: %w", causeOf(ctx, err))
+	}
+	if last := a.versioned.Load(); last != nil && mark != "" && last.mark == mark && a.answering.Load() {
+		v := last.version
+		return &v, a.cli.ClientVersion(), nil
+	}
 	v, err := a.cli.ServerVersion(ctx)
 	a.answering.Store(err == nil)
 	if err != nil {
 		return nil, "", fmt.Errorf("asking for the version: %w", causeOf(ctx, err))
 	}
 	a.know(engineName(&v), engineVersion(&v))
+	a.versioned.Store(&versioned{mark, v})
 	return &v, a.cli.ClientVersion(), nil
+}
+
+// versioned is an engine's answer to the question for its version, with the mark it had then.
+type versioned struct {
+	mark    string
+	version types.Version
+}
+
+// mark is what the headers of a ping say of the engine and its version; empty where they say nothing. It identifies no engine, and only tells
+// that it is the same as before: Podman takes a quarter of a second to answer for its version (4.3.1, measured), and a ping a millisecond.
+func (a *api) mark(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+client.DummyHost+"/_ping", nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := a.cli.HTTPClient().Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxEngineError)); err != nil {
+		return "", err
+	}
+	server := resp.Header.Get("Server")
+	if server == "" || resp.StatusCode != http.StatusOK {
+		return "", nil
+	}
+	return server + " " + resp.Header.Get("Api-Version") + " " + resp.Header.Get("Libpod-Api-Version"), nil
 }
 
 func (a *api) info(ctx context.Context) (*system.Info, error) {

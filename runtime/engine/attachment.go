@@ -37,6 +37,14 @@ type deadliner interface {
 	SetReadDeadline(time.Time) error
 }
 
+// told reports whether the engine answered the wait, or the wait broke, and then why it broke.
+func (a *attachment) told() (bool, error) {
+	if !ended(a) {
+		return false, nil
+	}
+	return true, a.waitErr
+}
+
 // close gives up the streams and the wait. Idempotent.
 func (a *attachment) close() { a.once.Do(a.release) }
 

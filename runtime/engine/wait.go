@@ -17,8 +17,16 @@ import (
 // Uncertain: a container that vanished, a wait that broke with the engine gone, an exit of a container that was never started, output
 // that broke off.
 func (p *process) Wait(ctx context.Context, drain time.Duration) (*runtime.Exit, error) {
+	drained := p.at.drained
+	if p.at.untold {
+		drained = nil // both ends are the client's own, and come together
+	}
 	select {
 	case <-p.at.ended:
+	case <-drained:
+		if err := p.silent(ctx); err != nil {
+			return nil, err
+		}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -46,6 +54,28 @@ func (p *process) Wait(ctx context.Context, drain time.Duration) (*runtime.Exit,
 	return exit, nil
 }
 
+// silent returns when a command whose output has come to its end has ended too: most do both at once, and Podman looks for an end only four
+// times a second (4.3.1, pkg/api/handlers/utils, WaitContainerDocker), so that its record is read before. One that only closed its streams is
+// looked at ever less often.
+func (p *process) silent(ctx context.Context) error {
+	for pause := p.b.limit.poll; ; pause = min(2*pause, time.Second) {
+		select {
+		case <-p.at.ended:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		i, err := p.link.inspect(ctx, p.token.Name)
+		if err != nil || phaseOf(i).lives() {
+			continue // the wait's answer settles what cannot be read
+		}
+		if _, finished := finishedAt(i); finished {
+			return nil
+		}
+	}
+}
+
 // settle reads the engine's record of an end that was told, or whose telling broke.
 func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 	i, err := p.record(ctx)
@@ -56,13 +86,17 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.at.waitErr == nil && !p.at.untold && int64(state(i).ExitCode) != p.at.code {
+	told, broke := p.at.told()
+	if told && broke == nil && !p.at.untold && int64(state(i).ExitCode) != p.at.code {
 		return nil, runtime.Fail(runtime.Uncertain, "the engine told exit status %d and recorded %d", p.at.code, state(i).ExitCode)
 	}
 	exit.Observer = "engine wait and inspect"
-	if p.at.waitErr != nil {
+	switch {
+	case !told:
 		exit.Observer = "engine inspect"
-		exit.Notes = append(exit.Notes, "the wait broke: "+p.at.waitErr.Error())
+	case broke != nil:
+		exit.Observer = "engine inspect"
+		exit.Notes = append(exit.Notes, "the wait broke: "+broke.Error())
 	}
 	p.witness(exit)
 	exit.DrainCut = p.at.cut.Load()
@@ -114,15 +148,16 @@ func (p *process) record(ctx context.Context) (*container.InspectResponse, error
 	}()
 	for pause := p.b.limit.poll; ; {
 		i, err := p.link.inspect(ctx, p.token.Name)
+		told, broke := p.at.told()
 		switch {
 		case cerrdefs.IsNotFound(err):
 			return nil, runtime.Fail(runtime.Uncertain, "the container vanished before its end was read: %w", err)
-		case err != nil && p.at.waitErr == nil && time.Since(broken) < p.b.limit.afterwards && !errors.Is(err, context.Canceled):
+		case err != nil && broke == nil && time.Since(broken) < p.b.limit.afterwards && !errors.Is(err, context.Canceled):
 			// The exit was told: the record is worth a few more tries.
 		case err != nil:
-			return nil, runtime.Fail(runtime.Uncertain, "the engine's record of the end cannot be read: %w", errors.Join(p.at.waitErr, err)).
+			return nil, runtime.Fail(runtime.Uncertain, "the engine's record of the end cannot be read: %w", errors.Join(broke, err)).
 				WithLeft(p.b.leftContainer(p.link, p.token.Name))
-		case phaseOf(i).lives() && p.at.waitErr == nil && !p.at.untold && time.Since(broken) > p.b.limit.afterwards:
+		case phaseOf(i).lives() && told && broke == nil && !p.at.untold && time.Since(broken) > p.b.limit.afterwards:
 			return nil, runtime.Fail(runtime.Uncertain, "the engine told the end of a container that it says still runs")
 		case !phaseOf(i).lives():
 			return i, nil
