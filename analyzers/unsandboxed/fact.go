@@ -32,6 +32,7 @@ type Fall struct {
 	How   int
 	What  string
 	Words []Word // of a command
+	Given bool   // of a command: it is started as it came
 	Calls int    // -1, or the parameter that is called and may be such a start
 }
 
@@ -107,7 +108,7 @@ func (c *checker) summary(fn *ssa.Function) *FuncFact {
 			v.settle()
 			v.results(fact)
 			for _, f := range c.falls(v) {
-				fall := Fall{Param: i, When: value, How: f.how, What: c.name(fn), Calls: f.calls}
+				fall := Fall{Param: i, When: value, How: f.how, What: c.name(fn), Given: f.given, Calls: f.calls}
 				if f.calls < 0 {
 					fall.What += " → " + f.what
 				}

@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -15,6 +16,9 @@ const (
 	isTrue   = "true"
 	isFalse  = "false"
 	isEmpty  = `""`
+
+	// but stands before a constant: anything but it.
+	but = "but "
 
 	// itFails is of a parameter that is a function: a call of it fails.
 	itFails = "call fails"
@@ -302,17 +306,21 @@ func (v *view) phi(x *ssa.Phi) signs {
 
 // constants tells what constants a variable is given where, to find those that only a failure brings.
 type constants struct {
+	failed  *cause // of any value, if a failure brings one
 	failing map[string]cause
 	other   map[string]bool
 	fine    map[string]bool
 }
 
-func newConstants() constants {
-	return constants{failing: make(map[string]cause), other: make(map[string]bool), fine: make(map[string]bool)}
+func newConstants() *constants {
+	return &constants{failing: make(map[string]cause), other: make(map[string]bool), fine: make(map[string]bool)}
 }
 
-func (k constants) add(x ssa.Value, br *branch, fine bool) {
+func (k *constants) add(x ssa.Value, br *branch, fine bool) {
 	name, ok := literal(x)
+	if br != nil {
+		k.failed = &br.why
+	}
 	switch {
 	case !ok:
 	case br != nil:
@@ -324,8 +332,19 @@ func (k constants) add(x ssa.Value, br *branch, fine bool) {
 	}
 }
 
-func (k constants) signs(t types.Type) signs {
+func (k *constants) signs(t types.Type) signs {
 	var s signs
+	if k.failed != nil {
+		for _, name := range []string{isEmpty, isNil, isTrue} {
+			if _, failing := k.failing[name]; k.fine[name] && !k.other[name] && !failing && telling(t, name) {
+				if name == isTrue {
+					s = s.add(isFalse, *k.failed)
+					continue
+				}
+				s = s.add(but+name, *k.failed)
+			}
+		}
+	}
 	for _, name := range sorted(k.failing) {
 		if !k.other[name] && !k.fine[name] && telling(t, name) {
 			s = s.add(name, k.failing[name])
@@ -381,6 +400,10 @@ func (v *view) compared(x *ssa.BinOp) signs {
 		switch {
 		case value == anyError:
 			same = !isConst || k != isNil
+		case strings.HasPrefix(value, but):
+			if !isConst || but+k != value {
+				continue
+			}
 		case isConst && value == k:
 			same = true
 		case isConst && (value == isTrue || value == isFalse):

@@ -94,8 +94,8 @@ func (c *checker) starts(v *view, br *branch, instr ssa.Instruction) []finding {
 			if ofLiteral(use.Instr) {
 				continue // what the literal does is judged below
 			}
-			if words := c.madeFrom(use); c.related(v.fn, words) || v.when.param >= 0 {
-				return append(out, finding{instr: instr, pos: use.Pos, how: toCommand, what: use.Chain(), via: use.Via, words: words})
+			if words := c.madeFrom(use); c.related(v.fn, words, asGiven(use)) || v.when.param >= 0 {
+				return append(out, finding{instr: instr, pos: use.Pos, how: toCommand, what: use.Chain(), via: use.Via, words: words, given: asGiven(use)})
 			}
 		case flow.Environ:
 			if f, ok := c.laterStart(v, br, use); ok {
@@ -229,10 +229,20 @@ func (c *checker) disabled(call ssa.CallInstruction) string {
 	if obj, ok := fn.Object().(*types.Func); !ok || !c.seam(obj.Pkg()) {
 		return ""
 	}
-	if k, ok := literal(call.Common().Args[0]); !ok || k != `"disabled"` {
+	if !c.modeDisabled(call.Common().Args[0]) {
 		return ""
 	}
 	return "WithMode(Disabled)"
+}
+
+// modeDisabled reports whether x is the seam's constant for doing without a sandbox.
+func (c *checker) modeDisabled(x ssa.Value) bool {
+	named, ok := types.Unalias(x.Type()).(*types.Named)
+	if !ok || named.Obj().Name() != "Mode" || !c.seam(named.Obj().Pkg()) {
+		return false
+	}
+	k, ok := literal(x)
+	return ok && k == `"disabled"`
 }
 
 // laterStart judges the start of an exec.Cmd that was made before the failure.
@@ -250,7 +260,7 @@ func (c *checker) laterStart(v *view, br *branch, use *flow.Use) (finding, bool)
 			if start.Kind != flow.Start || c.backendStart(start) != "" {
 				continue
 			}
-			if words := c.madeFrom(start); c.related(v.fn, words) {
+			if words := c.madeFrom(start); c.related(v.fn, words, asGiven(start)) {
 				return finding{instr: use.Instr, pos: use.Pos, how: toCommand, what: use.Chain(), via: use.Via, words: words}, true
 			}
 		}
@@ -332,7 +342,7 @@ func (c *checker) inBody(around, fn *ssa.Function) (finding, bool) {
 		}
 	}
 	for _, use := range c.bodyStarts(fn, make(map[*ssa.Function]bool)) {
-		if words := c.madeFrom(use); c.related(around, words) {
+		if words := c.madeFrom(use); c.related(around, words, asGiven(use)) {
 			what := use.Chain()
 			if fn.Parent() == nil {
 				what = c.name(fn) + " → " + what
@@ -447,6 +457,9 @@ func (c *checker) handsOn(instr ssa.Instruction) (finding, bool) {
 			return finding{instr: instr, how: toBackend, what: what}, true
 		}
 	}
+	if st, ok := instr.(*ssa.Store); ok && c.modeDisabled(st.Val) {
+		return finding{instr: instr, pos: instr.Pos(), how: toBackend, what: "Disabled"}, true
+	}
 	for _, op := range instr.Operands(nil) {
 		if x := *op; x != nil && c.isolatesNothing(x) && !c.result.ForPreferred(x) {
 			return finding{instr: instr, pos: instr.Pos(), how: toBackend, what: "made before"}, true
@@ -496,6 +509,10 @@ func (c *checker) chosen(v *view, phi *ssa.Phi, add func(*branch, finding)) {
 			continue
 		}
 		pos := assignment(phi, i, br)
+		if c.modeDisabled(e) {
+			add(br, finding{instr: phi, pos: pos, how: toBackend, what: "Disabled"})
+			continue
+		}
 		if m, ok := e.(*ssa.MakeInterface); ok && c.isolatesNothing(m.X) || !ok && c.isolatesNothing(e) {
 			add(br, finding{instr: phi, pos: pos, how: toBackend, what: "made before"})
 			continue
@@ -659,10 +676,10 @@ func (c *checker) conditional(v *view, call ssa.CallInstruction, add func(*branc
 				continue
 			}
 			words := c.own(call, fall.Words)
-			if fall.How != toBackend && !c.related(v.fn, words) {
+			if fall.How != toBackend && !c.related(v.fn, words, fall.Given) {
 				continue
 			}
-			add(&branch{why: why}, finding{instr: call, how: fall.How, what: fall.What, words: words})
+			add(&branch{why: why}, finding{instr: call, how: fall.How, what: fall.What, words: words, given: fall.Given})
 		}
 	}
 }

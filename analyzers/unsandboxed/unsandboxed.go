@@ -173,6 +173,7 @@ type finding struct {
 	what  string    // what is started, with the way there
 	via   []flow.Step
 	words []word // of a command: what it is made from
+	given bool   // of a command: it is started as it came
 	calls int    // of a function: the parameter that it calls then, -1 for none
 }
 

@@ -3,8 +3,10 @@ package unsandboxed
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
+	"github.com/sbxkit/sbxkit/analyzers/internal/argv"
 	"github.com/sbxkit/sbxkit/analyzers/internal/exectable"
 	"github.com/sbxkit/sbxkit/analyzers/internal/flow"
 	"golang.org/x/tools/go/ssa"
@@ -248,9 +250,6 @@ func (t *trace) program(list ssa.Value) {
 	t.follow(list, "")
 }
 
-// shells are programs that are told what to do by what follows them.
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "fish": true, "env": true, "sudo": true, "nice": true, "timeout": true}
-
 // command adds what a command is made from, given its program and the words behind it: those too where the program only runs them.
 func (t *trace) command(program, rest ssa.Value) {
 	t.follow(program, "")
@@ -262,7 +261,7 @@ func (t *trace) behind(rest ssa.Value) {
 		return
 	}
 	for w := range t.out {
-		if w.value == nil && shells[base(w.path)] {
+		if w.value == nil && argv.IsShell(base(w.path)) {
 			t.follow(rest, "")
 			return
 		}
@@ -357,8 +356,24 @@ func (c *checker) byValue(t *trace, use *flow.Use) {
 			t.param(use.Fn, a)
 		}
 	}
+	// Behind sudo, env and their like: the program there or, where that is none by name, what the words are made from.
+	behind, named := false, false
+	for _, cmd := range argv.Commands(listOf(&use.Sink)) {
+		behind = behind || argv.IsPrefix(cmd.Name)
+		if len(cmd.Via) > 0 && cmd.Prog.Kind == flow.Str {
+			t.out[constantWord(cmd.Prog.Text)], named = true, true
+		}
+	}
+	if behind && !named {
+		listOf(&use.Sink).Walk(func(a flow.Alt) bool {
+			if a.Kind == flow.Param {
+				t.param(use.Fn, a)
+			}
+			return true
+		})
+	}
 	for w := range t.out {
-		if w.value == nil && shells[base(w.path)] {
+		if w.value == nil && argv.IsShell(base(w.path)) {
 			for _, a := range commandParams(&use.Sink) {
 				t.param(use.Fn, a)
 			}
@@ -391,6 +406,17 @@ func programOf(s *flow.Sink) flow.Value {
 	return s.Vals[flow.StartArgv].Index(0)
 }
 
+// listOf returns the argument list of the sink.
+func listOf(s *flow.Sink) flow.Value {
+	switch s.Kind {
+	case flow.Launch:
+		return s.Vals[0]
+	case flow.Start:
+		return s.Vals[flow.StartArgv]
+	}
+	return nil
+}
+
 // commandParams returns the parameters that the sink's program comes from; all that its command comes from where the program is a constant that
 // only runs the rest.
 func commandParams(s *flow.Sink) []flow.Alt {
@@ -404,14 +430,10 @@ func commandParams(s *flow.Sink) []flow.Alt {
 		if a.Kind == flow.Param {
 			out = append(out, a)
 		}
-		all = all || a.Kind == flow.Str && shells[base(a.Text)]
+		all = all || a.Kind == flow.Str && argv.IsShell(base(a.Text))
 	}
 	if all {
-		list := s.Vals[0]
-		if s.Kind == flow.Start {
-			list = s.Vals[flow.StartArgv]
-		}
-		list.Walk(func(a flow.Alt) bool {
+		listOf(s).Walk(func(a flow.Alt) bool {
 			if a.Kind == flow.Param {
 				out = append(out, a)
 			}
@@ -449,7 +471,7 @@ func (c *checker) launched(fn *ssa.Function) []word {
 						for _, w := range c.madeFrom(use) {
 							all[w] = true
 						}
-					case use.Kind == flow.Start && c.backendStart(use) != "":
+					case use.Kind == flow.Start && c.backendStart(use) != "" && runs(use):
 						for _, w := range c.wrapped(use) {
 							all[w] = true
 						}
@@ -485,6 +507,32 @@ func outermost(fn *ssa.Function) *ssa.Function {
 	}
 	return fn
 }
+
+// runs reports whether a start of a backend's program may run a command in a sandbox, as opposed to asking about one or removing it.
+func runs(use *flow.Use) bool {
+	for _, cmd := range argv.Commands(use.Vals[flow.StartArgv]) {
+		if !engines[cmd.Name] || len(cmd.Args) == 0 {
+			return true
+		}
+		for _, a := range cmd.Args {
+			if _, spliced := argv.Spliced(a); spliced || len(argv.Texts(a)) == 0 {
+				return true
+			}
+			for _, text := range argv.Texts(a) {
+				if text == "run" || text == "exec" || text == "create" {
+					return true
+				}
+			}
+			if !slices.ContainsFunc(argv.Texts(a), func(s string) bool { return strings.HasPrefix(s, "-") }) {
+				break // another subcommand
+			}
+		}
+	}
+	return false
+}
+
+// engines are backends' programs that do other things than to run a command, by a subcommand.
+var engines = map[string]bool{"docker": true, "podman": true, "nerdctl": true}
 
 // script adds what the text of a script is made from.
 func (t *trace) script(v ssa.Value) {
@@ -531,7 +579,8 @@ func (c *checker) wrapped(use *flow.Use) []word {
 
 // related reports whether a command made from those words is the one that the function hands to a sandbox: it shares a word with it, or, where the
 // function hands over none that is known, it is the caller's own command.
-func (c *checker) related(fn *ssa.Function, words []word) bool {
+// given says that the command is started as it came, with no word added.
+func (c *checker) related(fn *ssa.Function, words []word, given bool) bool {
 	launched := c.launched(fn)
 	for _, w := range words {
 		if w == ofLaunch {
@@ -543,7 +592,7 @@ func (c *checker) related(fn *ssa.Function, words []word) bool {
 			}
 		}
 	}
-	if len(launched) > 0 {
+	if len(launched) > 0 || !given {
 		return false
 	}
 	for _, w := range words {
@@ -557,6 +606,24 @@ func (c *checker) related(fn *ssa.Function, words []word) bool {
 		}
 	}
 	return false
+}
+
+// asGiven reports whether the words behind the program may all be the caller's: none is a constant.
+func asGiven(use *flow.Use) bool {
+	list := use.Vals[flow.StartArgv]
+	for _, a := range list {
+		if a.Kind != flow.List || len(a.Elems) == 0 {
+			return true
+		}
+		constant := false
+		for _, e := range a.Elems[1:] {
+			constant = constant || e.Has(flow.Str)
+		}
+		if !constant {
+			return true
+		}
+	}
+	return len(list) == 0
 }
 
 // within reports whether one of two access paths leads on from the other.

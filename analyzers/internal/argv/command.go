@@ -219,6 +219,9 @@ func behind(out []Command, name string, words []flow.Value, index int, via []str
 	return out
 }
 
+// IsPrefix reports whether the program of that base name runs the command in its arguments.
+func IsPrefix(name string) bool { _, ok := prefixes[name]; return ok }
+
 func isAssignment(word flow.Value) bool {
 	for _, a := range word {
 		text := a.Text

@@ -41,6 +41,51 @@ func unrelatedProbe(ctx context.Context, s *sbx.Sandbox, notify string) error {
 	return nil
 }
 
+// A tool of the caller's choice is asked for its version, or told what happened.
+func asked(tool, dir string) string {
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		exec.Command(tool, "failed", err.Error()).Run()
+		out, _ := exec.Command(tool, "--version").Output()
+		return string(out)
+	}
+	exec.Command(tool, "ok").Run()
+	return dir
+}
+
+// The sandbox is cleaned up after by other means.
+func cleanedUp(ctx context.Context, s *sbx.Sandbox, name string, argv []string) error {
+	r, err := s.Launch(ctx, sbx.Launch{Argv: argv})
+	if err != nil {
+		removeAll(name)
+		return err
+	}
+	if _, err := r.Wait(ctx); err != nil {
+		exec.Command("docker", "rm", "-f", name).Run()
+		exec.Command("sudo", "umount", name).Run()
+		return err
+	}
+	return nil
+}
+
+func removeAll(name string) { exec.Command("rm", "-rf", name).Run() }
+
+// A failure is told by the caller's own hook, which is no argument list of a launch.
+func hooked(ctx context.Context, s *sbx.Sandbox, l sbx.Launch, hook []string) error {
+	_, err := s.Run(ctx, l)
+	if err != nil {
+		exec.Command("logger", hook...).Run()
+	}
+	return err
+}
+
+// The sandbox of another kind is installed.
+func install(pkg string) error {
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		return exec.Command("sudo", "apt-get", "install", "-y", pkg).Run()
+	}
+	return nil
+}
+
 // The other backend is a sandbox.
 func nextSandbox(ctx context.Context, s *sbx.Sandbox) (sbx.Backend, error) {
 	if _, err := s.Probe(ctx); err != nil {
