@@ -409,6 +409,8 @@ func TestEscapeAttemptsAreRefused(t *testing.T) {
 				Argv: []string{"/workspace/attempt", attemptWord, a.name, hint}, Workspace: &runtime.Workspace{Source: work},
 				Hardening: runtime.Hardening{Seccomp: filterStrict, UserNamespaceOff: true, ReadOnlyRoot: true},
 				Limits:    runtime.Limits{OpenFiles: runtime.AtMost(1000)},
+				// With the race detector each attempt would wait a second before it ends.
+				Env: runtime.Environment{Set: map[string]string{"GORACE": "atexit_sleep_ms=0"}},
 			}
 			r := begin(t, b, l)
 			e := r.wait(t)
