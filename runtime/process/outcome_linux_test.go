@@ -1,0 +1,127 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
+
+// TestEveryOutcomeOfARealSandboxHasItsEvidence takes launches through the driver to each end that a command can have.
+func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
+	d := bwrapDefinition()
+	d.Description.Stop = []runtime.StopRung{{Signal: int(syscall.SIGTERM)}, {Grace: 10 * time.Second}}
+	b := backend(t, d)
+	for _, c := range []struct {
+		name, text string
+		change     func(*runtime.Launch)
+		// needs is a limit that a control group keeps.
+		needs string
+		// cancel ends the caller's context when the command has written something.
+		cancel bool
+
+		outcome runtime.Outcome
+		code    int
+		signal  syscall.Signal
+		timeout string
+		cause   string
+		rungs   string // used, by name
+		kind    error
+	}{
+		{name: "exit", text: "exit 3", outcome: runtime.Exited, code: 3},
+		{name: "a status that looks like a signal's", text: "exit 137", outcome: runtime.Exited, code: 137},
+		{name: "a signal", text: "kill -TERM $$", outcome: runtime.Signaled, code: -1, signal: syscall.SIGTERM},
+		{name: "wall time", text: "sleep 1000", change: func(l *runtime.Launch) { l.Timeouts.Wall = 200 * time.Millisecond },
+			outcome: runtime.TimedOut, code: -1, signal: syscall.SIGTERM, timeout: "wall", cause: "200ms", rungs: "TERM"},
+		{name: "idle time", text: "echo x; sleep 1000", change: func(l *runtime.Launch) { l.Timeouts.Idle = 200 * time.Millisecond },
+			outcome: runtime.TimedOut, code: -1, signal: syscall.SIGTERM, timeout: "idle", cause: "200ms", rungs: "TERM"},
+		{name: "wall time of a command that ignores TERM", text: "trap '' TERM; while :; do sleep 0.1; done", change: func(l *runtime.Launch) {
+			l.Timeouts.Wall, l.Timeouts.Grace = time.Second, 200*time.Millisecond
+		}, outcome: runtime.TimedOut, code: -1, signal: syscall.SIGKILL, timeout: "wall", rungs: "TERM kill"},
+		{name: "cancellation", text: "echo x; sleep 1000", cancel: true, outcome: runtime.Canceled, code: -1, signal: syscall.SIGTERM, cause: "context", rungs: "TERM"},
+		{name: "output limit", text: "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", change: func(l *runtime.Launch) { l.Limits.Output = runtime.AtMost(1 << 16) },
+			outcome: runtime.OutputLimit, code: -1, cause: "output", rungs: "TERM"},
+		{name: "memory", text: "x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done", needs: "limits.memory", change: func(l *runtime.Launch) {
+			l.Limits.Memory, l.Limits.Swap = runtime.AtMost(32<<20), runtime.AtMost(0)
+		}, outcome: runtime.OutOfMemory, code: -1, signal: syscall.SIGKILL},
+		{name: "never ran", change: func(l *runtime.Launch) { l.Script, l.Argv = nil, []string{"no-such-command"} }, outcome: runtime.NeverRan, code: -1, kind: runtime.ErrCommand},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.needs != "" {
+				needGroups(t, b, c.needs)
+			}
+			box, err := runtime.New(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var out firstWrite
+			l := runtime.Launch{Script: &runtime.Script{Interpreter: []string{"/bin/sh"}, Text: []byte(c.text)}, Stdout: &out, Timeouts: runtime.Timeouts{Grace: 10 * time.Second}}
+			if c.change != nil {
+				c.change(&l)
+			}
+			if c.cancel {
+				out.do = cancel
+			}
+			res, err := box.Run(ctx, l)
+			t.Logf("%v: %+v", res, res.Evidence)
+			if res.Outcome != c.outcome || res.Code != c.code || c.signal != 0 && res.Signal != c.signal || res.Timeout != c.timeout {
+				t.Errorf("%v, code %d, signal %v, timeout %q; want %s %d %v %q", res, res.Code, res.Signal, res.Timeout, c.outcome, c.code, c.signal, c.timeout)
+			}
+			if c.kind == nil && err != nil || c.kind != nil && !errors.Is(err, c.kind) {
+				t.Errorf("error %v, want %v", err, c.kind)
+			}
+			e := res.Evidence
+			var rungs []string
+			for _, r := range e.Ladder {
+				rungs = append(rungs, r.Name)
+			}
+			if got := strings.Join(rungs, " "); got != c.rungs && !(c.rungs != "" && strings.HasPrefix(got, c.rungs)) {
+				t.Errorf("rungs %q, want %q", got, c.rungs)
+			}
+			if !strings.Contains(e.Cause, c.cause) || c.cause == "" && c.rungs == "" && e.Cause != "" {
+				t.Errorf("the cause is %q, want %q", e.Cause, c.cause)
+			}
+			if ran := c.outcome != runtime.NeverRan; ran != (e.Observer != "") {
+				t.Errorf("observed by %q", e.Observer)
+			}
+			switch c.outcome {
+			case runtime.OutOfMemory:
+				if e.OOMKills < 1 || e.MemoryEvents == "" {
+					t.Errorf("kills %d of %q", e.OOMKills, e.MemoryEvents)
+				}
+			case runtime.OutputLimit:
+				if n := out.size(); n != 1<<16 || e.StdoutDropped < 1 {
+					t.Errorf("%d bytes came through, %d were dropped", n, e.StdoutDropped)
+				}
+			}
+			if err := box.Close(); err != nil { // the backend's thread starts anew with the next launch
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// firstWrite keeps what it gets, and does something at the first of it.
+type firstWrite struct {
+	buf bytes.Buffer
+	do  func()
+}
+
+var _ io.Writer = (*firstWrite)(nil)
+
+func (w *firstWrite) Write(b []byte) (int, error) {
+	if w.buf.Len() == 0 && w.do != nil {
+		w.do()
+	}
+	return w.buf.Write(b)
+}
+
+func (w *firstWrite) size() int { return w.buf.Len() }
