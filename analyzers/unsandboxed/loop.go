@@ -58,8 +58,8 @@ func follows(from, to *ssa.BasicBlock) bool { return reach(from, nil)[to] }
 
 // mayChooseUnsandboxed reports whether what the attempt is made with may be a backend that isolates nothing.
 func (c *checker) mayChooseUnsandboxed(call *ssa.Call) (string, bool) {
-	if chain, ok := c.result.UnsandboxedCall(call); ok {
-		return chain, true
+	if e, ok := c.result.UnsandboxedCall(call); ok {
+		return e.Chain(), true
 	}
 	values := call.Call.Args
 	if call.Call.IsInvoke() {

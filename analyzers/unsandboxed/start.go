@@ -74,8 +74,8 @@ func (c *checker) falls(v *view) []finding {
 func (c *checker) starts(v *view, br *branch, instr ssa.Instruction) []finding {
 	var out []finding
 	if call, ok := instr.(ssa.CallInstruction); ok {
-		if chain, ok := c.result.UnsandboxedCall(call); ok {
-			return append(out, finding{instr: instr, how: toBackend, what: chain})
+		if e, ok := c.result.UnsandboxedCall(call); ok {
+			return append(out, finding{instr: instr, how: toBackend, what: e.Chain(), via: e.Via})
 		}
 	}
 	if call, ok := instr.(ssa.CallInstruction); ok && v.when.param >= 0 {

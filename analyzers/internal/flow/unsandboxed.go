@@ -55,17 +55,17 @@ func unsandboxedCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, _ func(
 	}
 }
 
-// UnsandboxedCall reports whether the call goes into a backend that isolates nothing, or may reach a function that does, and renders the way. A
+// UnsandboxedCall reports whether the call goes into a backend that isolates nothing, or may reach a function that does, and returns that effect. A
 // step of the lifecycle that an interface declares is the step of whatever backend stands behind it.
-func (r *Result) UnsandboxedCall(call ssa.CallInstruction) (chain string, ok bool) {
+func (r *Result) UnsandboxedCall(call ssa.CallInstruction) (Effect, bool) {
 	for _, e := range r.effects[call.Parent()] {
 		if e.Kind == Unsandboxed && len(e.Via) == 0 && e.at == posOf(call) {
-			return e.Chain(), true
+			return e, true
 		}
 	}
 	common := call.Common()
 	if common.IsInvoke() && r.Directives.Launches(common.Method.Pkg()) {
-		return "", false
+		return Effect{}, false
 	}
 	for _, c := range r.Callees(common) {
 		if c.Param != nil || r.driver(c) || c.Obj != nil && r.Directives.Object(c.Obj).Launch {
@@ -74,11 +74,11 @@ func (r *Result) UnsandboxedCall(call ssa.CallInstruction) (chain string, ok boo
 		for _, e := range r.EffectsOf(c) {
 			if e.Kind == Unsandboxed {
 				e.Via = r.via(c, e.at, e.Via)
-				return e.Chain(), true
+				return e, true
 			}
 		}
 	}
-	return "", false
+	return Effect{}, false
 }
 
 // packageOf returns the package of a callee without a body here, as far as this package or a fact names it.

@@ -8,3 +8,9 @@ func Read(fd int, p []byte) (int, error)                    { return 0, nil }
 func Write(fd int, p []byte) (int, error)                   { return 0, nil }
 func Close(fd int) error                                    { return nil }
 func Kill(pid int, sig syscall.Signal) error                { return nil }
+
+const TIOCGPGRP = 0x540f
+
+func IoctlGetInt(fd int, req uint) (int, error)                                   { return 0, nil }
+func PidfdOpen(pid, flags int) (int, error)                                       { return 0, nil }
+func PidfdSendSignal(fd int, sig syscall.Signal, info *struct{}, flags int) error { return nil }
