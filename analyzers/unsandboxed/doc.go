@@ -51,8 +51,8 @@
 //
 // # What it cannot see
 //
-// A failure that is told through a channel, a collection, a number without a type of its own, an exit code, or a result by which the caller knows it
-// otherwise. A sandbox that is not of the seam nor of a known backend's program. A fallback in another process or by configuration: one that is
+// A failure that is told through a channel, a collection, a number without a type of its own, or an exit code. Which of two values behind one interface
+// a second try goes to. A sandbox that is not of the seam nor of a known backend's program. A fallback in another process or by configuration: one that is
 // written down for the next start. A command rebuilt from text that shares no variable with the launch, and a constant command started by a helper of
 // another package. A backend that isolates nothing behind a value that another package keeps in a variable, and the element of a list that a function
 // of another package picks. A loop over backends by recursion.

@@ -127,3 +127,11 @@ func recursionStart(ctx context.Context) sbx.Backend {
 	l, _ := local.New(local.Options{})
 	return recursion(ctx, []sbx.Backend{bw, l})
 }
+
+// A second try by another value behind the same interface, which may run it anywhere.
+func tryBoth(ctx context.Context, first, second picks.Runner, l sbx.Launch) error {
+	if err := first.Run(ctx, l); err != nil {
+		return second.Run(ctx, l)
+	}
+	return nil
+}
