@@ -113,6 +113,9 @@ func (p *process) child(init int) int {
 			}
 			return n
 		}
+		if !alive(init) {
+			return 0 // both have ended, and the engine has not yet taken notice
+		}
 	}
 	return 0
 }
