@@ -42,9 +42,10 @@ type ProbeRequest struct {
 	Lookup func(string) (string, bool)
 	// Image for the minimal launch of an engine; empty is the policy's.
 	Image string
-	// For is the image of the launch that is to follow, where that names one and shows something of this host: it is not launched, and may be
-	// looked through.
-	For string
+	// For is the image of the launch that is to follow, where that names one: it is not launched, and may be looked through. Shows says that
+	// the launch shows something of this host.
+	For   string
+	Shows bool
 	// Deep also measures every guarantee of the policy (doctor).
 	Deep bool
 }

@@ -18,8 +18,8 @@ func (s *Sandbox) Probe(ctx context.Context) (*Identity, error) {
 // probeOne probes for a launch, or for none.
 func (s *Sandbox) probeOne(ctx context.Context, b Backend, l *Launch) (*Identity, error) {
 	r := ProbeRequest{Lookup: s.lookup}
-	if l != nil && (l.Workspace != nil || len(l.Mounts) != 0 || l.Network.Socket != "") {
-		r.For = l.Image.Ref
+	if l != nil {
+		r.For, r.Shows = l.Image.Ref, l.Workspace != nil || len(l.Mounts) != 0 || l.Network.Socket != ""
 	}
 	id, err := b.Probe(ctx, r)
 	if err != nil {

@@ -95,8 +95,14 @@ func (exportTo) Import(context.Context, *sbx.Candidate) error           { return
 
 // elsewhere serves the engine with every bind's source below a directory of its own.
 func (e engine) elsewhere() string {
+	dir := e.t.TempDir()
+	return e.behind(func(request map[string]any) (string, error) { return "", moved(request, dir) })
+}
+
+// behind serves the engine on another socket; change sees each request to create a container first, and may refuse it with a message.
+func (e engine) behind(change func(request map[string]any) (refuse string, err error)) string {
 	e.t.Helper()
-	dir, err := os.MkdirTemp("", "sbx")
+	dir, err := os.MkdirTemp("", "sbx") // a socket's path has at most 107 bytes (unix(7))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -115,10 +121,24 @@ func (e engine) elsewhere() string {
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/containers/create") {
-			body, err := moved(r.Body, dir)
+			var request map[string]any
+			err := json.NewDecoder(r.Body).Decode(&request)
+			refuse := ""
+			if err == nil {
+				refuse, err = change(request)
+			}
 			if err != nil {
-				w.WriteHeader(http.StatusBadRequest)
+				e.t.Error(err)
+			}
+			if refuse != "" {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusInternalServerError)
+				_ = json.NewEncoder(w).Encode(map[string]string{"message": refuse})
 				return
+			}
+			body, err := json.Marshal(request)
+			if err != nil {
+				e.t.Error(err)
 			}
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			r.Header.Del("Content-Length")
@@ -138,11 +158,7 @@ func (e engine) elsewhere() string {
 }
 
 // moved puts the sources of the binds in a request to create a container, Docker's or Podman's own, below dir.
-func moved(body io.Reader, dir string) ([]byte, error) {
-	var request map[string]any
-	if err := json.NewDecoder(body).Decode(&request); err != nil {
-		return nil, err
-	}
+func moved(request map[string]any, dir string) error {
 	for _, x := range []struct {
 		in             any
 		list, key, tag string
@@ -159,11 +175,11 @@ func moved(body io.Reader, dir string) ([]byte, error) {
 			if m, ok := m.(map[string]any); ok && m[x.tag] == "bind" && m[x.key] != "/dev/null" {
 				place := filepath.Join(dir, m[x.key].(string))
 				if err := os.MkdirAll(place, 0o755); err != nil {
-					return nil, err
+					return err
 				}
 				m[x.key] = place
 			}
 		}
 	}
-	return json.Marshal(request)
+	return nil
 }

@@ -51,6 +51,9 @@ func requestWords(r *CreateRequest) []string {
 	}
 	add("--log-driver", h.LogConfig.Type)
 	add("--cgroupns", string(h.CgroupnsMode))
+	if h.Init != nil && *h.Init {
+		w = append(w, "--init")
+	}
 	if h.ReadonlyRootfs {
 		w = append(w, "--read-only")
 	}

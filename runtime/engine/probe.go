@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -52,21 +53,26 @@ func (b *Backend) probe(ctx context.Context, r runtime.ProbeRequest, lookup func
 	b.probed = e.host
 	b.mu.Unlock()
 	ref := b.probeImage(r, lookup)
-	prove := func() (*runtime.Identity, error) { return b.prove(ctx, e, l, ref, r.For, r.Deep) }
+	prove := func() (*runtime.Identity, error) { return b.prove(ctx, e, l, ref, r) }
 	if r.Deep {
 		return prove()
 	}
-	return b.together(ctx, e.host+" "+ref+" "+r.For, prove)
+	return b.together(ctx, e.host+" "+ref+" "+r.For+" "+strconv.FormatBool(r.Shows), prove)
 }
 
 // prove asks the engine who it is, and makes it show it where that is not known: by a launch of the image ref, or by a look through another.
-func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref, through string, deep bool) (*runtime.Identity, error) {
+func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, r runtime.ProbeRequest) (*runtime.Identity, error) {
 	b.mu.Lock()
 	known, proven := b.proofs[e.host]
 	b.mu.Unlock()
 	id, err := b.greet(ctx, l)
 	if err != nil {
 		return nil, err
+	}
+	through := ""
+	if r.Shows || id.Engine == podmanEngine {
+		// Podman fails to create a container with an init where that is not installed.
+		through = r.For
 	}
 	image := ""
 	if ref != "" {
@@ -79,7 +85,7 @@ func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref, through st
 		}
 		// An absent image is Ensure's to report, with its cure: the engine itself answers.
 	}
-	if proven && !deep && known.image == image && (known.looked || through == "") && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
+	if proven && !r.Deep && known.image == image && (known.looked || through == "") && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
 		return &known.identity, nil
 	}
 	info, err := b.inform(ctx, l, id)

@@ -46,25 +46,59 @@ func (t *trial) run(ctx context.Context) error {
 	if planted != "" {
 		defer os.RemoveAll(planted)
 	}
-	refused := error(nil)
-	for _, ask := range []struct{ plant, limits bool }{{true, true}, {false, true}, {true, false}, {false, false}} {
-		if ask.plant && planted == "" {
-			continue
-		}
-		source := ""
-		if ask.plant {
-			source = planted
-		}
-		err := t.launch(ctx, source, content, ask.limits)
-		if err == nil {
-			if !ask.plant {
-				t.id.Remote = true
-			}
-			if !ask.limits {
-				for _, f := range []string{"limits.memory", "limits.swap", "limits.cpus", "limits.processes"} {
-					t.absent(f, "the engine refuses the limit: "+refused.Error())
+	return t.asking(planted, func(a ask) error { return t.launch(ctx, a, content) })
+}
+
+// look makes a container that is never started, and looks at the planted file through it. An engine that refuses the mount, and makes the
+// container without it, does not see the file; one that refuses an init has none.
+func (t *trial) look(ctx context.Context) error {
+	planted, content, err := t.plant()
+	if err != nil {
+		return err
+	}
+	if planted == "" {
+		t.id.Remote = true
+	} else {
+		defer os.RemoveAll(planted)
+	}
+	return t.asking(planted, func(a ask) error {
+		return t.make(ctx, a, func(name string) error {
+			if a.source != "" {
+				if err := t.see(ctx, name, content); err != nil {
+					return err
 				}
 			}
+			i, err := t.link.inspect(ctx, name)
+			if err != nil {
+				return t.b.setup(t.link, err, "%s did not describe the container it was looked through", t.id)
+			}
+			t.missing(i, a.limits)
+			return nil
+		})
+	})
+}
+
+// ask is what one container of the trial is made with.
+type ask struct {
+	source       string // the planted directory; empty without
+	limits, init bool
+}
+
+// asking asks for all, and then for less and less until it is given; what was then left out is absent.
+func (t *trial) asking(planted string, try func(ask) error) error {
+	var refused error
+	for n := range 8 {
+		a := ask{source: planted, init: n&1 == 0, limits: n&4 == 0}
+		if n&2 != 0 {
+			a.source = ""
+		}
+		if n&2 != 0 && planted == "" || n&1 != 0 && !t.wantsInit() {
+			continue
+		}
+		a.init = a.init && t.wantsInit()
+		err := try(a)
+		if err == nil {
+			t.leftOut(a, planted, refused)
 			return nil
 		}
 		if !answered(err) || errors.Is(err, runtime.ErrUncertain) {
@@ -75,35 +109,30 @@ func (t *trial) run(ctx context.Context) error {
 	return refused
 }
 
-// look makes a container that is never started, and looks at the planted file through it. An engine that refuses the mount, and makes the
-// container without it, does not see the file.
-func (t *trial) look(ctx context.Context) error {
-	planted, content, err := t.plant()
-	if err != nil {
-		return err
-	}
-	if planted == "" {
+// leftOut says what an engine did without.
+func (t *trial) leftOut(a ask, planted string, refused error) {
+	if a.source == "" {
 		t.id.Remote = true
-		return nil
 	}
-	defer os.RemoveAll(planted)
-	for _, source := range []string{planted, ""} {
-		err = t.make(ctx, source, false, func(name string) error {
-			if source == "" {
-				t.id.Remote = true
-				return nil
-			}
-			return t.see(ctx, name, content)
-		})
-		if err == nil || !answered(err) || errors.Is(err, runtime.ErrUncertain) {
-			return err
+	if !a.limits {
+		for _, f := range []string{"limits.memory", "limits.swap", "limits.cpus", "limits.processes"} {
+			t.absent(f, "the engine refuses the limit: "+refused.Error(), "use a host or an engine that keeps it, or leave it out of the policy")
 		}
 	}
-	return err
+	if !a.init && t.wantsInit() {
+		t.absent("hardening.init", "the engine has no init: "+refused.Error(), "install it on the engine's host (Podman: catatonit), or leave it out of the policy")
+	}
 }
 
-func (t *trial) absent(feature, why string) {
-	t.id.Absent = append(t.id.Absent, runtime.Absence{Feature: feature, Why: why, Cure: "use a host or an engine that keeps it, or leave it out of the policy"})
+// wantsInit reports whether the policy asks for an init.
+func (t *trial) wantsInit() bool {
+	return slices.ContainsFunc(t.b.def.Description.Policy.Hardening, func(h runtime.HardeningRule) bool {
+		return h.Name == "hardening.init" && h.Level != runtime.LevelOff
+	})
+}
+
+func (t *trial) absent(feature, why, cure string) {
+	t.id.Absent = append(t.id.Absent, runtime.Absence{Feature: feature, Why: why, Cure: cure})
 }
 
 // plant makes a directory with a file that only this host has; empty where the engine is known to be on another. A file by itself would
@@ -124,7 +153,7 @@ func (t *trial) plant() (dir, content string, err error) {
 }
 
 // request asks for everything a policy is likely to.
-func (t *trial) request(name, planted string, limits bool) *CreateRequest {
+func (t *trial) request(name string, a ask) *CreateRequest {
 	c := &CreateRequest{
 		Config: &Config{Image: t.ref, Cmd: t.b.def.Probe, Labels: map[string]string{runtime.LabelPrefix + "probe": name}},
 		HostConfig: &HostConfig{
@@ -139,11 +168,14 @@ func (t *trial) request(name, planted string, limits bool) *CreateRequest {
 	if len(t.b.def.Probe) != 0 {
 		c.Config.Entrypoint, c.Config.Cmd = t.b.def.Probe[:1], t.b.def.Probe[1:]
 	}
-	if limits {
+	if a.init {
+		c.HostConfig.Init = new(true)
+	}
+	if a.limits {
 		c.HostConfig.Memory, c.HostConfig.MemorySwap, c.HostConfig.NanoCPUs, c.HostConfig.PidsLimit = trialMemory, trialMemory, trialCPUs, new(int64(trialPids))
 	}
-	if planted != "" {
-		c.HostConfig.Mounts = []Mount{{Type: MountTypeBind, Source: planted, Target: trialMount, ReadOnly: true}}
+	if a.source != "" {
+		c.HostConfig.Mounts = []Mount{{Type: MountTypeBind, Source: a.source, Target: trialMount, ReadOnly: true}}
 	}
 	return c
 }
@@ -155,19 +187,19 @@ const (
 )
 
 // launch makes, runs and removes one container of the trial.
-func (t *trial) launch(ctx context.Context, planted, content string, limits bool) error {
-	return t.make(ctx, planted, limits, func(name string) error {
-		if planted != "" {
+func (t *trial) launch(ctx context.Context, a ask, content string) error {
+	return t.make(ctx, a, func(name string) error {
+		if a.source != "" {
 			if err := t.see(ctx, name, content); err != nil {
 				return err
 			}
 		}
-		return t.start(ctx, name, limits)
+		return t.start(ctx, name, a.limits)
 	})
 }
 
 // make makes a container, uses it, and sees it removed.
-func (t *trial) make(ctx context.Context, planted string, limits bool, use func(name string) error) (err error) {
+func (t *trial) make(ctx context.Context, a ask, use func(name string) error) (err error) {
 	name := newProbeName()
 	defer func() {
 		cleanup, cancel := detached(ctx, t.b.limit.remove, "the removal of the probe's container")
@@ -177,7 +209,7 @@ func (t *trial) make(ctx context.Context, planted string, limits bool, use func(
 		}
 	}()
 	making, cancel := lingering(ctx, t.b.limit.afterwards)
-	_, err = t.link.create(making, t.request(name, planted, limits), nil)
+	_, err = t.link.create(making, t.request(name, a), nil)
 	cancel()
 	if err != nil {
 		return t.b.setup(t.link, err, "%s cannot make a container of %s", t.id, t.ref)
@@ -290,7 +322,7 @@ func (t *trial) missing(i *container.InspectResponse, limits bool) {
 	}
 	for _, c := range checks {
 		if c.have != c.want {
-			t.absent(c.feature, fmt.Sprintf("the engine was asked for %v and recorded %v", c.want, c.have))
+			t.absent(c.feature, fmt.Sprintf("the engine was asked for %v and recorded %v", c.want, c.have), "use a host or an engine that keeps it, or leave it out of the policy")
 		}
 	}
 }
