@@ -56,7 +56,7 @@ func (c *cli) info(ctx context.Context) (*system.Info, error) {
 	var podman struct {
 		Host *struct {
 			CgroupVersion, CgroupManager, Hostname, Kernel, OS string
-			Security                                           struct{ Rootless, SeccompEnabled bool }
+			Security                                           struct{ Rootless, SeccompEnabled, AppArmorEnabled bool }
 		}
 	}
 	if err := json.Unmarshal(out, &podman); err != nil {
@@ -66,6 +66,9 @@ func (c *cli) info(ctx context.Context) (*system.Info, error) {
 		docker = system.Info{OSType: h.OS, Name: h.Hostname, KernelVersion: h.Kernel, CgroupVersion: map[string]string{"v1": "1", "v2": "2"}[h.CgroupVersion]}
 		if h.Security.Rootless {
 			docker.SecurityOptions = append(docker.SecurityOptions, "name=rootless")
+		}
+		if h.Security.AppArmorEnabled {
+			docker.SecurityOptions = append(docker.SecurityOptions, "name=apparmor")
 		}
 		if h.Security.SeccompEnabled {
 			docker.SecurityOptions = append(docker.SecurityOptions, "name=seccomp")

@@ -50,15 +50,23 @@ func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*sy
 		return nil, runtime.Fail(runtime.Unsupported, "%s at %s runs %s containers, and sandboxes are Linux's", id.Engine, id.Endpoint, info.OSType).
 			At(runtime.StepProbe).WithCure("switch the engine to Linux containers")
 	}
+	modules := map[string]bool{}
 	for _, o := range info.SecurityOptions {
 		// Options are "name=seccomp,profile=default", or the bare name on old engines.
 		for f := range strings.SplitSeq(o, ",") {
+			modules[strings.TrimPrefix(f, "name=")] = true
 			switch strings.TrimPrefix(f, "name=") {
 			case "rootless":
 				id.Rootless = true
 			case "userns":
 				id.UserRemap = true
 			}
+		}
+	}
+	// Docker takes the name of an AppArmor profile where there is no AppArmor, records it, and does nothing (20.10, measured).
+	for _, m := range []string{"apparmor", "seccomp"} {
+		if !modules[m] {
+			id.Absent = append(id.Absent, runtime.Absence{Feature: "hardening." + m, Why: "the engine's host has no " + m, Cure: "use a host that has it, or leave it out of the policy and the launch"})
 		}
 	}
 	// A local socket can lead to a virtual machine. A planted file shows better, where there is an image to show it in.
