@@ -51,11 +51,6 @@ var exceptions = []exception{
 	{"podman", "libpod:NetworkSettings.Ports.8080/tcp", "", "", anyPort},
 	{"podman", "libpod:Config.CreateCommand", "", "", "Podman keeps the words of the process that made it"},
 	{
-		"podman", "libpod:HostConfig.CgroupMode", `"private"`, `"host"`,
-		"Podman's API takes CgroupnsMode since 5.6 (containers/podman pull 26116) and drops it before; a run reports the guarantee as broken, " +
-			"and a policy that requires it is refused",
-	},
-	{
 		"podman", "libpod:Config.Umask", `"0022"`, `"0000"`,
 		"a record that was not made: without one the container gets 0022 too, as TestTheUmaskIsTheUsualOne sees",
 	},
