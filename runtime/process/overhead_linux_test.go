@@ -24,8 +24,8 @@ import (
 // digest's JSON), 0.3 ms measure at the first stop (namespaces, mountinfo, limits, network) and 0.3 ms at the second, 0.1 ms are the identity and
 // the token, and the rest are wake-ups: of us for each stop, and of what was stopped. The journal adds 2 ms, which are its file replacements.
 // The first stop alone has to look for a process at its gate, and for one that has become the command, each 0.1 ms; that and what is read of the
-// gate in place of the exec cost as much as the second stop does: 1.27 to 1.31 against 1.15 to 1.27 with both, under real-time scheduling beside
-// other work. So nothing is won by asking for it where both can be had, and no policy can; where ptrace is refused it is above its bound.
+// gate in place of the exec cost nearly as much as the second stop does: 1.17 to 1.22 against 1.21 to 1.30 with both, under real-time scheduling
+// beside other work. So next to nothing is won by asking for it where both can be had, and no policy can.
 func BenchmarkLaunchAgainstBareProgram(b *testing.B) {
 	traced, untraced := backend(b, bwrapDefinition()), backend(b, bwrapDefinition())
 	untraced.untraceable.Store(true)
