@@ -57,9 +57,10 @@ type watcher interface {
 	close()
 }
 
-// groupUsage is what a container's control groups told at the end of its command. The groups are the container's, so that what runs
-// beside the command is in it.
+// groupUsage is when a container's command ended, and what its control groups told then. The groups are the container's, so that what
+// runs beside the command is in it.
 type groupUsage struct {
+	at           time.Time
 	kills        int64  // by the memory limit
 	killsFrom    string // the file, empty where it could not be read
 	peak         int64  // bytes

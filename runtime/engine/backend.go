@@ -17,7 +17,7 @@ type Backend struct {
 
 	mu      sync.Mutex
 	links   map[string]link
-	proofs  map[string]proof // by endpoint
+	proofs  map[proofOf]proof
 	flights map[string]*flight
 	probed  string // the endpoint of the last probe that found one
 	closed  bool
@@ -54,7 +54,7 @@ func New(def Definition) (*Backend, error) {
 	default:
 		return nil, fmt.Errorf("engine %s: via %q is neither %q nor %q", def.Description.Name, def.Options.Via, ViaAPI, ViaCLI)
 	}
-	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}, proofs: map[string]proof{}, flights: map[string]*flight{}}, nil
+	return &Backend{def: def, limit: defaultDeadlines(), links: map[string]link{}, proofs: map[proofOf]proof{}, flights: map[string]*flight{}}, nil
 }
 
 // Describe gives the spec's data.

@@ -1,10 +1,29 @@
 package engine
 
 import (
+	"context"
 	"time"
 
+	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 )
+
+// look inspects the run's container, which may be on its way out: meanwhile Podman answers 500 for one that it found by name and no longer
+// by id (measured on 4.3.1), and only asking again tells what became of it. An engine that goes on answering neither is believed after a while.
+func (r *resources) look(ctx context.Context) (*container.InspectResponse, error) {
+	began := time.Now()
+	for pause := r.b.limit.poll; ; pause = min(2*pause, time.Second) {
+		i, err := r.link.inspect(ctx, r.token.Name)
+		if err == nil || cerrdefs.IsNotFound(err) || !answered(err) || time.Since(began) > r.b.limit.afterwards {
+			return i, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
+	}
+}
 
 // startedAt is when a container was started; false where it never was. Engines give the zero time for that, and answer a wait for a
 // container that never ran with status 0 (measured), so that an exit counts only with this.

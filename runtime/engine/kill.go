@@ -58,7 +58,7 @@ func (r *resources) signal(ctx context.Context, sig syscall.Signal) (ended bool,
 
 // phase asks for the container's phase.
 func (r *resources) phase(ctx context.Context) (phase, error) {
-	i, err := r.link.inspect(ctx, r.token.Name)
+	i, err := r.look(ctx)
 	switch {
 	case cerrdefs.IsNotFound(err):
 		return phaseAbsent, nil

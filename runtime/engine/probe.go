@@ -31,11 +31,13 @@ func (b *Backend) Probe(ctx context.Context, r runtime.ProbeRequest) (*runtime.I
 // proof is an identity with the launch that was shown for it.
 type proof struct {
 	identity runtime.Identity
-	image    string // id of the image that was launched; empty for none
 	// looked is true where it was found out whether the engine sees this host's files.
 	looked bool
 	at     time.Time
 }
+
+// proofOf is what was proven: that the engine at an endpoint runs an image, by its id; empty for no launch.
+type proofOf struct{ endpoint, image string }
 
 // proofAge is how long a proof is believed of an engine that answers as the same.
 const proofAge = time.Minute
@@ -62,9 +64,6 @@ func (b *Backend) probe(ctx context.Context, r runtime.ProbeRequest, lookup func
 
 // prove asks the engine who it is, and makes it show it where that is not known: by a launch of the image ref, or by a look through another.
 func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, r runtime.ProbeRequest) (*runtime.Identity, error) {
-	b.mu.Lock()
-	known, proven := b.proofs[e.host]
-	b.mu.Unlock()
 	id, err := b.greet(ctx, l)
 	if err != nil {
 		return nil, err
@@ -85,7 +84,10 @@ func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, r r
 		}
 		// An absent image is Ensure's to report, with its cure: the engine itself answers.
 	}
-	if proven && !r.Deep && known.image == image && (known.looked || through == "") && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
+	b.mu.Lock()
+	known, proven := b.proofs[proofOf{e.host, image}]
+	b.mu.Unlock()
+	if proven && !r.Deep && (known.looked || through == "") && known.identity.Engine == id.Engine && known.identity.Version == id.Version && known.identity.API == id.API && time.Since(known.at) < proofAge {
 		return &known.identity, nil
 	}
 	info, err := b.inform(ctx, l, id)
@@ -105,7 +107,7 @@ func (b *Backend) prove(ctx context.Context, e endpoint, l link, ref string, r r
 		}
 	}
 	b.mu.Lock()
-	b.proofs[e.host] = proof{*id, image, looked, time.Now()}
+	b.proofs[proofOf{e.host, image}] = proof{*id, looked, time.Now()}
 	b.mu.Unlock()
 	return id, nil
 }
@@ -130,9 +132,12 @@ func (b *Backend) seen(ctx context.Context, l link, p *runtime.Plan) error {
 		return nil
 	}
 	b.mu.Lock()
-	known, proven := b.proofs[l.endpoint().host]
+	looked := false
+	for of, known := range b.proofs {
+		looked = looked || known.looked && of.endpoint == l.endpoint().host
+	}
 	b.mu.Unlock()
-	if proven && known.looked {
+	if looked {
 		return nil
 	}
 	id := p.Identity
@@ -140,13 +145,12 @@ func (b *Backend) seen(ctx context.Context, l link, p *runtime.Plan) error {
 	if err != nil {
 		return err
 	}
-	looked, err := b.look(ctx, l, &id, info, p.Request.Image.Ref)
+	looked, err = b.look(ctx, l, &id, info, p.Request.Image.Ref)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
-	known.identity, known.looked, known.at = id, looked, time.Now()
-	b.proofs[l.endpoint().host] = known
+	b.proofs[proofOf{endpoint: l.endpoint().host}] = proof{id, looked, time.Now()}
 	b.mu.Unlock()
 	return visible(p.Request, id)
 }

@@ -78,7 +78,7 @@ func (r *resources) containers() []string {
 
 // ours refuses to touch a container that carries another run's or owner's label.
 func (r *resources) ours(ctx context.Context) error {
-	i, err := r.link.inspect(ctx, r.token.Name)
+	i, err := r.look(ctx)
 	if cerrdefs.IsNotFound(err) {
 		return nil
 	}

@@ -129,6 +129,8 @@ func (p *process) witness(x *runtime.Exit) {
 		x.Observer += ", pidfd"
 	}
 	u := p.watch.usage()
+	// The engine's own record of the start is late where the host is busy: a run would have taken less time than its command slept.
+	x.Usage.Wall = u.at.Sub(p.began)
 	x.Usage.PeakMemory, x.Usage.UserCPU, x.Usage.SystemCPU = u.peak, u.user, u.system
 	if u.killsFrom != "" && u.kills > 0 {
 		x.OOMKills, x.MemoryEvents = u.kills, u.killsFrom
@@ -201,7 +203,7 @@ func exitOf(i *container.InspectResponse) (*runtime.Exit, error) {
 
 // Witnessed gives the recorded end of a run that nobody waited for.
 func (r *resources) Witnessed(ctx context.Context) (*runtime.Exit, error) {
-	i, err := r.link.inspect(ctx, r.token.Name)
+	i, err := r.look(ctx)
 	switch {
 	case cerrdefs.IsNotFound(err):
 		return nil, runtime.Fail(runtime.Uncertain, "the engine has no record of the container %s: %w", r.token.Name, err)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,7 +44,9 @@ func watchProcess(pid int, container string) watcher {
 			n, err := unix.Poll(p, 0)
 			return err == nil && n > 0
 		})
+		at := time.Now()
 		usage := groups.read()
+		usage.at = at
 		w.mu.Lock()
 		w.groups = usage
 		w.mu.Unlock()
