@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +22,7 @@ func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
 		change     func(*runtime.Launch)
 		// needs is a limit that a control group keeps.
 		needs string
-		// cancel ends the caller's context when the command has written something.
+		// cancel ends the caller's context when the command has been started.
 		cancel bool
 
 		outcome runtime.Outcome
@@ -56,19 +55,20 @@ func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
 			if c.needs != "" {
 				needGroups(t, b, c.needs)
 			}
-			box, err := runtime.New(b)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			box, err := runtime.New(b, runtime.WithObserver(runtime.ObserverFunc(func(e runtime.Event) {
+				if c.cancel && e.Step == runtime.StepStart && e.State == runtime.StateDone {
+					cancel()
+				}
+			})))
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			var out firstWrite
+			var out bytes.Buffer
 			l := runtime.Launch{Script: &runtime.Script{Interpreter: []string{"/bin/sh"}, Text: []byte(c.text)}, Stdout: &out, Timeouts: runtime.Timeouts{Grace: 10 * time.Second}}
 			if c.change != nil {
 				c.change(&l)
-			}
-			if c.cancel {
-				out.do = cancel
 			}
 			res, err := box.Run(ctx, l)
 			t.Logf("%v: %+v", res, res.Evidence)
@@ -98,7 +98,7 @@ func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
 					t.Errorf("kills %d of %q", e.OOMKills, e.MemoryEvents)
 				}
 			case runtime.OutputLimit:
-				if n := out.size(); n != 1<<16 || e.StdoutDropped < 1 {
+				if n := out.Len(); n != 1<<16 || e.StdoutDropped < 1 {
 					t.Errorf("%d bytes came through, %d were dropped", n, e.StdoutDropped)
 				}
 			}
@@ -108,20 +108,3 @@ func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
 		})
 	}
 }
-
-// firstWrite keeps what it gets, and does something at the first of it.
-type firstWrite struct {
-	buf bytes.Buffer
-	do  func()
-}
-
-var _ io.Writer = (*firstWrite)(nil)
-
-func (w *firstWrite) Write(b []byte) (int, error) {
-	if w.buf.Len() == 0 && w.do != nil {
-		w.do()
-	}
-	return w.buf.Write(b)
-}
-
-func (w *firstWrite) size() int { return w.buf.Len() }
