@@ -89,7 +89,7 @@ func load(t *testing.T, goos string) []*types.Func {
 		paths[4] = "golang.org/x/sys/windows"
 	}
 	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypesInfo,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile,
 		Env:  append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0"),
 	}, paths...)
 	if err != nil {
