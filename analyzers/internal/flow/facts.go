@@ -17,7 +17,7 @@ type FuncFact struct{ Summary Summary }
 // AFact marks the type as a fact.
 func (*FuncFact) AFact() {}
 
-func (f *FuncFact) String() string { return "summary " + f.Summary.key() }
+func (f *FuncFact) String() string { return "summary " + f.Summary.String() }
 
 // A ValueFact is what a package variable or a field may hold.
 type ValueFact struct{ Value Value }

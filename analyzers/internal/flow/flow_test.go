@@ -64,3 +64,18 @@ func TestNothingToSee(t *testing.T) {
 		}
 	}
 }
+
+// A package that starts nothing and builds trees says next to nothing to its importers, and says it at once: every one of them reads it.
+func TestATreeIsNotFollowedToItsLeaves(t *testing.T) {
+	for _, r := range analysistest.Run(t, analysistest.TestData(), show, "tree") {
+		size := 0
+		for _, dep := range r.Action.Deps {
+			for _, f := range dep.AllObjectFacts() {
+				size += len(fmt.Sprint(f.Fact))
+			}
+		}
+		if size > 20_000 {
+			t.Errorf("the facts have %d bytes", size)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 package flow
 
 import (
+	"cmp"
+	"fmt"
 	"go/token"
-	"strconv"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -57,6 +59,16 @@ func (s *Sink) open() bool {
 	return false
 }
 
+// narrow drops what nobody asks of the sink's value: it would be carried through all callers.
+func (s *Sink) narrow() {
+	switch s.Kind {
+	case attributes:
+		s.Vals[0] = onlyParams(s.Vals[0])
+	case StdinStore:
+		s.Vals[0] = streamsIn(s.Vals[0])
+	}
+}
+
 // hopeless reports whether nothing is known of any of the sink's values, now or later.
 func (s *Sink) hopeless() bool {
 	for _, v := range s.Vals {
@@ -69,16 +81,9 @@ func (s *Sink) hopeless() bool {
 	return true
 }
 
-func (s *Sink) key() string {
-	var b strings.Builder
-	b.WriteString(s.Kind)
-	b.WriteByte(' ')
-	b.WriteString(s.What)
-	for _, v := range s.Vals {
-		b.WriteByte(' ')
-		v.write(&b)
-	}
-	return b.String()
+// compareSinks orders sinks. It is 0 for those that are the same but for the way to them.
+func compareSinks(a, b *Sink) int {
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.What, b.What), compareLists(a.Vals, b.Vals))
 }
 
 // An Effect is something a function does whatever its arguments are, and so does each function that calls it.
@@ -149,19 +154,26 @@ func (s *Summary) empty() bool {
 	return len(s.Returns) == 0 && len(s.Sinks) == 0 && len(s.Effects) == 0
 }
 
-func (s *Summary) key() string {
+// same reports whether the summaries tell a caller the same. Of the ways only the lengths count.
+func (s *Summary) same(t *Summary) bool {
+	return compareLists(s.Returns, t.Returns) == 0 &&
+		slices.EqualFunc(s.Sinks, t.Sinks, func(a, b Sink) bool { return len(a.Via) == len(b.Via) && compareSinks(&a, &b) == 0 }) &&
+		slices.EqualFunc(s.Effects, t.Effects, func(a, b Effect) bool {
+			return a.Kind == b.Kind && a.What == b.What && len(a.Via) == len(b.Via)
+		})
+}
+
+// String renders the summary for tests.
+func (s *Summary) String() string {
 	var b strings.Builder
 	for _, v := range s.Returns {
-		v.write(&b)
-		b.WriteByte(';')
+		fmt.Fprintf(&b, "returns %v;", v)
 	}
 	for i := range s.Sinks {
-		b.WriteString(s.Sinks[i].key())
-		b.WriteString(strconv.Itoa(len(s.Sinks[i].Via)))
-		b.WriteByte(';')
+		fmt.Fprintf(&b, "%s %s %v;", s.Sinks[i].Kind, s.Sinks[i].What, s.Sinks[i].Vals)
 	}
 	for _, e := range s.Effects {
-		b.WriteString(e.Kind + e.What + strconv.Itoa(len(e.Via)) + ";")
+		fmt.Fprintf(&b, "%s %s;", e.Kind, e.What)
 	}
 	return b.String()
 }

@@ -332,10 +332,10 @@ func (r *Result) streamStore(st *ssa.Store, use func(string), emit func(Sink)) {
 	default:
 		return
 	}
-	if !r.own() || !isStream(st.Val.Type()) && !types.IsInterface(st.Val.Type()) {
+	if !r.own() || !holdsStream(st.Val.Type()) {
 		return
 	}
-	v := r.Value(st.Val)
+	v := streamsIn(r.Value(st.Val))
 	if v.IsStdin() || v.Open() {
 		emit(Sink{Kind: StdinStore, What: what, Vals: []Value{v}})
 	}
@@ -389,6 +389,55 @@ func isStreamAt(t types.Type, depth int) bool {
 		}
 	}
 	return false
+}
+
+// maxStreamPath is how far from a parameter a stream may be found that a function keeps: w, o.Out, o.streams.Out.
+const maxStreamPath = 3
+
+// streamsIn keeps of a value that is stored what is the agent's stdin, or may be for some caller.
+func streamsIn(v Value) Value {
+	var out Value
+	for _, a := range v {
+		if a.Kind == Param && len(a.Path) <= maxStreamPath || a.Kind != Param && (Value{a}).IsStdin() {
+			out = join(out, Value{a})
+			continue
+		}
+		for _, e := range a.Elems {
+			if (Value{a}).Open() && (a.Kind == List || a.Kind == Map || a.Kind == Splice || a.Kind == Many || a.Kind == Func) {
+				out = join(out, streamsIn(e))
+			}
+		}
+	}
+	return out
+}
+
+// holdsStream reports whether values of type t can be a stream or have one behind them: besides the types of isStream, an interface that a stream of
+// the standard library satisfies. What else may be behind an interface holds a stream in a field of its own, if at all.
+func holdsStream(t types.Type) bool {
+	if isStream(t) {
+		return true
+	}
+	iface, ok := t.Underlying().(*types.Interface)
+	if !ok {
+		return false
+	}
+	for m := range iface.Methods() {
+		if !streamMethods[m.Name()] {
+			return false
+		}
+	}
+	return true
+}
+
+// streamMethods are the names of the methods of os.File, of what os/exec gives for a pipe, and of bufio.Writer.
+var streamMethods = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`Available AvailableBuffer Buffered Chdir Chmod Chown Close Fd Flush Name Read ReadAt ReadDir ReadFrom
+		Readdir Readdirnames Reset Seek SetDeadline SetReadDeadline SetWriteDeadline Size Stat Sync SyscallConn Truncate Write WriteAt WriteByte
+		WriteRune WriteString WriteTo`) {
+		streamMethods[name] = true
+	}
 }
 
 // stdinResult is the value of a call that gives stdin, or that wraps a stream and is not looked into: then it is the stream.

@@ -17,7 +17,7 @@ import (
 const (
 	maxVisits = 12 // of one function: what still grows then is recursion that builds arguments
 	maxVia    = 16 // names in a chain
-	maxSinks  = 32 // of one summary, in the order of their keys
+	maxSinks  = 32 // of one summary, in their order
 
 	// maxCallPath is how far from a parameter a function may be found that is called: f, s.f, s.opts.f.
 	maxCallPath = 2
@@ -140,7 +140,7 @@ func (r *Result) visit(fn *ssa.Function) bool {
 	if old == nil {
 		return !sum.empty()
 	}
-	return old.key() != sum.key()
+	return !old.same(sum)
 }
 
 // visitCall adds what the functions that a call may reach do with its arguments.
@@ -320,6 +320,7 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 		for _, v := range from.Vals {
 			s.Vals = append(s.Vals, substitute(v, args, c.Free))
 		}
+		s.narrow()
 		if s.Kind != Call {
 			if s.hopeless() {
 				continue
@@ -411,30 +412,25 @@ func tidySinks(sinks []Sink) []Sink {
 	if len(sinks) == 0 {
 		return nil
 	}
-	keys := make(map[string]Sink, len(sinks))
-	var order []string
-	for _, s := range sinks {
-		k := s.key()
-		old, ok := keys[k]
-		if !ok {
-			order = append(order, k)
-		}
-		if !ok || shorter(s.Via, old.Via) {
-			keys[k] = s
-		}
-	}
-	slices.SortFunc(order, func(a, b string) int {
+	sorted := slices.Clone(sinks)
+	slices.SortStableFunc(sorted, func(a, b Sink) int {
 		// Calls of parameters last: they are many, and only steps on the way.
-		return cmp.Or(cmp.Compare(rank(keys[a].Kind), rank(keys[b].Kind)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), compareSinks(&a, &b))
 	})
-	if len(order) > maxSinks {
-		order = order[:maxSinks]
+	out := sorted[:0]
+	for _, s := range sorted {
+		if n := len(out); n > 0 && compareSinks(&out[n-1], &s) == 0 {
+			if shorter(s.Via, out[n-1].Via) {
+				out[n-1] = s
+			}
+			continue
+		}
+		if len(out) == maxSinks {
+			break
+		}
+		out = append(out, s)
 	}
-	out := make([]Sink, len(order))
-	for i, k := range order {
-		out[i] = keys[k]
-	}
-	return out
+	return slices.Clip(out)
 }
 
 func rank(kind string) int {

@@ -72,21 +72,34 @@ const (
 func unknown() Value                    { return Value{{Kind: Unknown}} }
 func str(s string, pos token.Pos) Value { return Value{{Kind: Str, Text: s, pos: pos}} }
 
-// key returns a text that is equal for equal alternatives. Positions do not count.
-func (a Alt) key() string {
-	switch a.Kind {
-	case Unknown:
-		return "?"
-	case Str:
-		return "s" + strconv.Quote(a.Text)
-	case Int:
-		return "i" + strconv.FormatInt(a.N, 10)
-	case Nil:
-		return "n"
+// compareAlts orders alternatives. It is 0 for those that are the same; positions and summaries do not count.
+func compareAlts(a, b *Alt) int {
+	if c := cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Text, b.Text), cmp.Compare(a.N, b.N)); c != 0 {
+		return c
 	}
-	var b strings.Builder
-	a.write(&b)
-	return b.String()
+	if c := cmp.Or(slices.Compare(a.Path, b.Path), slices.Compare(a.Names, b.Names)); c != 0 {
+		return c
+	}
+	return cmp.Or(compareLists(a.Elems, b.Elems), compareLists(a.Base, b.Base))
+}
+
+func compareLists(a, b []Value) int {
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return 0 // values are shared, and never changed
+	}
+	return slices.CompareFunc(a, b, compareValues)
+}
+
+func compareValues(a, b Value) int {
+	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
+		return 0
+	}
+	for i := range min(len(a), len(b)) {
+		if c := compareAlts(&a[i], &b[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 func (a Alt) write(b *strings.Builder) {
@@ -150,23 +163,23 @@ func join(values ...Value) Value {
 	if n == 1 {
 		return last
 	}
-	type keyed struct {
-		key string
-		alt Alt
-	}
-	var all []keyed
+	size := 0
 	for _, v := range values {
-		for _, a := range v {
-			all = append(all, keyed{a.key(), a})
+		size += len(v)
+	}
+	all := make([]*Alt, 0, size)
+	for _, v := range values {
+		for i := range v {
+			all = append(all, &v[i])
 		}
 	}
-	slices.SortStableFunc(all, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.alt.Kind, y.alt.Kind), cmp.Compare(x.key, y.key)) })
-	all = slices.CompactFunc(all, func(x, y keyed) bool { return x.key == y.key })
+	slices.SortStableFunc(all, compareAlts)
+	all = slices.CompactFunc(all, func(x, y *Alt) bool { return compareAlts(x, y) == 0 })
 	out := make(Value, 0, len(all))
 	wide := 0
 	cut := false
-	for _, k := range all {
-		if k.alt.Kind != Str && k.alt.Kind != Int {
+	for _, a := range all {
+		if a.Kind != Str && a.Kind != Int {
 			if wide++; wide > maxWide {
 				cut = true
 				continue
@@ -176,7 +189,7 @@ func join(values ...Value) Value {
 			cut = true
 			break
 		}
-		out = append(out, k.alt)
+		out = append(out, *a)
 	}
 	if cut && !out.Has(Unknown) {
 		out = append(Value{{Kind: Unknown}}, out...)
@@ -278,11 +291,22 @@ func (v Value) Field(name string) Value {
 }
 
 func (a Alt) follow(step string) Value {
-	if len(a.Path) >= maxDepth {
+	if len(a.Path) >= maxDepth || step[0] == '.' && a.goesRound(step) {
 		return unknown()
 	}
 	a.Path = append(slices.Clip(a.Path), step)
 	return Value{a}
+}
+
+// goesRound reports whether the path takes the field twice already: then it goes along a list or down a tree, with a path for each of its nodes.
+func (a Alt) goesRound(field string) bool {
+	n := 0
+	for _, p := range a.Path {
+		if p == field {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // Index returns element i of a list.
@@ -558,38 +582,62 @@ func (a Alt) BaseName() (name string, ok bool) {
 
 // bound replaces parts of a value that nest too deep, or deeper parts when it is too large as a whole.
 func bound(v Value) Value {
-	d, n := v.measure()
-	if d > maxDepth {
+	depth, nodes := v.measure()
+	if depth > maxDepth {
 		v = cutAt(v, maxDepth)
-		d = maxDepth
-		_, n = v.measure()
+		depth = maxDepth
+		_, nodes = v.measure()
 	}
-	for n > maxNodes && d > 1 {
-		d--
-		v = cutAt(v, d)
-		_, n = v.measure()
+	for nodes > maxNodes && depth > 1 {
+		depth--
+		v = cutAt(v, depth)
+		_, nodes = v.measure()
 	}
-	if n > maxNodes+maxAlts {
+	if nodes > maxNodes+maxAlts {
 		return unknown()
 	}
 	return v
 }
 
-// measure returns the depth and the number of alternatives at all depths.
+// measure returns the depth, and the number of alternatives at all depths. It looks one level below maxDepth and no further.
 func (v Value) measure() (depth, nodes int) {
-	for _, a := range v {
-		d := 0
-		for _, e := range a.Elems {
-			ed, en := e.measure()
-			d, nodes = max(d, ed), nodes+en
-		}
-		for _, e := range a.Base {
-			ed, en := e.measure()
-			d, nodes = max(d, ed), nodes+en
-		}
-		depth, nodes = max(depth, d+1), nodes+1
-	}
+	v.count(1, &depth, &nodes)
 	return depth, nodes
+}
+
+func (v Value) count(level int, depth, nodes *int) {
+	if len(v) > 0 {
+		*depth = max(*depth, level)
+	}
+	*nodes += len(v)
+	if level > maxDepth {
+		return
+	}
+	for i := range v {
+		for _, e := range v[i].Elems {
+			e.count(level+1, depth, nodes)
+		}
+		for _, e := range v[i].Base {
+			e.count(level+1, depth, nodes)
+		}
+	}
+}
+
+// deeper reports whether the alternative nests deeper than d levels.
+func (a *Alt) deeper(d int) bool {
+	if d == 0 {
+		return true
+	}
+	for _, list := range [2][]Value{a.Elems, a.Base} {
+		for _, e := range list {
+			for i := range e {
+				if e[i].deeper(d - 1) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func cutAt(v Value, d int) Value {
@@ -599,9 +647,12 @@ func cutAt(v Value, d int) Value {
 		}
 		return unknown()
 	}
+	if !slices.ContainsFunc(v, func(a Alt) bool { return a.deeper(d) }) {
+		return v
+	}
 	out := make([]Value, 0, len(v))
 	for _, a := range v {
-		if depth, _ := (Value{a}).measure(); depth > d {
+		if a.deeper(d) {
 			elems := make([]Value, len(a.Elems))
 			for i, e := range a.Elems {
 				elems[i] = cutAt(e, d-1)

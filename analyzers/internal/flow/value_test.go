@@ -239,3 +239,42 @@ func TestShortWhat(t *testing.T) {
 		}
 	}
 }
+
+func TestPathsDoNotGoRound(t *testing.T) {
+	v := param(0)
+	for range 2 {
+		v = v.Field("next")
+	}
+	equal(t, "two nodes of a list", v, "P.next.next")
+	equal(t, "the third", v.Field("next"), "?")
+	equal(t, "a field of the second", v.Field("name"), "P.next.next.name")
+	equal(t, "elements of elements", param(0).Element().Element().Element(), "P[][][]")
+}
+
+func TestStreamsAreAllThatIsKeptOfAStore(t *testing.T) {
+	stdin := Value{{Kind: Tag, Text: StdinTag}}
+	deep := param(1)
+	for _, f := range []string{"a", "b", "c", "d"} {
+		deep = deep.Field(f)
+	}
+	equal(t, "stdin beside another", streamsIn(join(stdin, str("x", 0), unknown())), stdin.String())
+	equal(t, "a parameter, and a list with one", streamsIn(join(param(0), listOf(str("x", 0), param(2)))), "P|P2")
+	equal(t, "stdin in a list", streamsIn(listOf(stdin)), listOf(stdin).String())
+	equal(t, "far from a parameter", streamsIn(deep), "")
+	equal(t, "a function that took one along", streamsIn(Value{{Kind: Func, Text: "f", Elems: []Value{param(0)}}}), "P")
+}
+
+func TestEqualAlternativesAreOne(t *testing.T) {
+	list := func() Value { return listOf(str("sh", 3), spliceOf(param(1, ".args"))) }
+	if v := join(list(), str("x", 0), list()); len(v) != 2 {
+		t.Errorf("the union has %d alternatives: %s", len(v), v)
+	}
+	for _, other := range []Value{listOf(str("sh", 0)), listOf(str("sh", 0), spliceOf(param(1, ".argv"))), listOf(str("sh", 0), spliceOf(param(2, ".args")))} {
+		if v := join(list(), other); len(v) != 2 {
+			t.Errorf("%s and %s are taken for one", list(), other)
+		}
+	}
+	for _, order := range [][]Value{{param(0), str("b", 0), str("a", 0), unknown()}, {unknown(), str("a", 0), str("b", 0), param(0)}} {
+		equal(t, "a union in order", join(order...), `?|s"a"|s"b"|P`)
+	}
+}
