@@ -3,6 +3,7 @@
 package crashtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -123,6 +124,8 @@ func killEarly(t *testing.T, backend, state, marker string, how int, after time.
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), envPoint+"="+point, envBackend+"="+backend, envState+"="+state, envMarker+"="+marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var why bytes.Buffer
+	cmd.Stderr = &why
 	says, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Error(err)
@@ -133,7 +136,9 @@ func killEarly(t *testing.T, backend, state, marker string, how int, after time.
 		return
 	}
 	if _, err := io.ReadFull(says, make([]byte, len(preparing))); err != nil {
-		t.Errorf("the controller did not come to prepare anything: %v", err)
+		_ = cmd.Wait()
+		t.Errorf("the controller did not come to prepare anything: %v: %s", err, &why)
+		return
 	}
 	// Not a wait for anything: the moment is what is tried.
 	time.Sleep(after)
