@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -38,7 +39,7 @@ const (
 )
 
 // Points of controllers that somebody else ends by a signal: one knows nothing of signals, the other gives its launch up at TERM. Both say
-// when they begin to make something.
+// when they begin to make something, and are then let go by the end of their stdin.
 const (
 	pointUnheard = "unheard"
 	pointHeard   = "heard"
@@ -91,6 +92,7 @@ func (k *killer) Event(e sbx.Event) {
 	}
 	if (k.point == pointHeard || k.point == pointUnheard) && at == "begin:" && e.Step == sbx.StepPrepare {
 		fmt.Print(preparing)
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is let go
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -69,10 +70,15 @@ func killTogether(t *testing.T, backend, endpoint string, random *rand.Rand, n i
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
 	marker := "sbxmark" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	var all sync.WaitGroup
+	// They probe one after another, so that the engine has time for each, and are let go together.
+	var doomed []*doomed
 	for range n {
-		how, after := random.IntN(3), time.Duration(random.Int64N(int64(300*time.Millisecond)))
-		all.Go(func() { killEarly(t, backend, state, marker, how, after) })
+		doomed = append(doomed, startDoomed(t, backend, state, marker, random.IntN(3)))
+	}
+	var all sync.WaitGroup
+	for _, d := range doomed {
+		after := time.Duration(random.Int64N(int64(300 * time.Millisecond)))
+		all.Go(func() { d.killAfter(t, after) })
 	}
 	all.Wait()
 	rep := reconcile(t, backend, state)
@@ -108,50 +114,67 @@ const (
 	byTermHeard
 )
 
-// killEarly starts a controller and signals it after a while.
-func killEarly(t *testing.T, backend, state, marker string, how int, after time.Duration) {
+// doomed is a controller that stands before the first thing it makes.
+type doomed struct {
+	how int
+	cmd *exec.Cmd
+	let io.WriteCloser
+}
+
+// startDoomed starts a controller and waits until it stands there.
+func startDoomed(t *testing.T, backend, state, marker string, how int) *doomed {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	point := pointUnheard
 	if how == byTermHeard {
 		point = pointHeard
 	}
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), envPoint+"="+point, envBackend+"="+backend, envState+"="+state, envMarker+"="+marker)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel) // which ends one that was not killed
+	d := &doomed{how: how, cmd: exec.CommandContext(ctx, self)}
+	d.cmd.Env = append(os.Environ(), envPoint+"="+point, envBackend+"="+backend, envState+"="+state, envMarker+"="+marker)
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var why bytes.Buffer
-	cmd.Stderr = &why
-	says, err := cmd.StdoutPipe()
+	d.cmd.Stderr = &why
+	says, err := d.cmd.StdoutPipe()
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Error(err)
-		return
+	if d.let, err = d.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := io.ReadFull(says, make([]byte, len(preparing))); err != nil {
-		_ = cmd.Wait()
-		t.Errorf("the controller did not come to prepare anything: %v: %s", err, &why)
-		return
+		_ = d.cmd.Wait() // it ended by itself
+		t.Fatalf("the controller did not come to prepare anything: %v: %s", err, &why)
+	}
+	return d
+}
+
+// killAfter lets it go and signals it after a while.
+func (d *doomed) killAfter(t *testing.T, after time.Duration) {
+	if err := d.let.Close(); err != nil {
+		t.Error(err)
 	}
 	// Not a wait for anything: the moment is what is tried.
 	time.Sleep(after)
 	sig := syscall.SIGTERM
-	if how == byKill {
+	if d.how == byKill {
 		sig = syscall.SIGKILL
 	}
-	if err := cmd.Process.Signal(sig); err != nil {
+	if err := d.cmd.Process.Signal(sig); err != nil {
 		t.Errorf("the controller ended before it was killed: %v", err)
 	}
-	_ = cmd.Wait() // how it died is not the question
-	if ctx.Err() != nil {
-		t.Error("a controller did not end by its signal")
+	var e *exec.ExitError
+	if err := d.cmd.Wait(); !errors.As(err, &e) {
+		t.Errorf("a controller ended well: %v", err)
+	} else if ws := e.Sys().(syscall.WaitStatus); ws.Signaled() && ws.Signal() != sig {
+		t.Errorf("a controller did not end by its signal, but by %v", ws.Signal())
 	}
 }
 
