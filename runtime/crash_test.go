@@ -301,8 +301,13 @@ func schedule(t *testing.T, s *script.Script, calls []string, wall time.Duration
 	defer w.Close()
 	foreign := plantForeign(t, w)
 	first := fakeBackend(t, able("fake"), w, s)
-	crashed := false
-	first.OnCrash(func(script.Op) { crashed = true; j.Crash() })
+	// A signal can be on its way when the run ends by itself: a crash at it that comes when everything of the run is already removed takes
+	// nothing from what was witnessed.
+	crashed, amid := false, false
+	first.OnCrash(func(script.Op) {
+		crashed, amid = true, len(w.Resources()) > foreign
+		j.Crash()
+	})
 	box, err := sbx.New(first, sbx.WithJournal(j))
 	if err != nil {
 		t.Fatal(err)
@@ -359,8 +364,8 @@ func schedule(t *testing.T, s *script.Script, calls []string, wall time.Duration
 		if res.Outcome == sbx.Exited && !witnessed {
 			bad("exited %d without a witnessed exit", res.Code)
 		}
-		if res.Success() && crashed {
-			bad("a crashed controller reports success")
+		if res.Success() && amid {
+			bad("a controller that crashed while its run stood reports success")
 		}
 	}
 	j.SetFull(nil)
