@@ -26,6 +26,7 @@ type column struct {
 	// image is an engine's.
 	image    func() string
 	parallel int
+	cli      bool // an engine driven by its program
 }
 
 // columns are the backends of the matrix, in its order.
@@ -33,18 +34,18 @@ func columns() []column {
 	image := func() string { return os.Getenv("SBX_TEST_IMAGE") }
 	none := func() string { return "" }
 	return []column{
-		{"fake", func(testing.TB) {}, func() (runtime.Backend, error) { return fake.New(fake.Options{}) }, none, 1},
-		{"local", func(testing.TB) {}, func() (runtime.Backend, error) { return local.New(local.Options{}) }, none, 2},
-		{"bwrap", testhost.Bwrap, func() (runtime.Backend, error) { return bwrap.New(bwrap.Options{}) }, none, 2},
+		{"fake", func(testing.TB) {}, func() (runtime.Backend, error) { return fake.New(fake.Options{}) }, none, 1, false},
+		{"local", func(testing.TB) {}, func() (runtime.Backend, error) { return local.New(local.Options{}) }, none, 2, false},
+		{"bwrap", testhost.Bwrap, func() (runtime.Backend, error) { return bwrap.New(bwrap.Options{}) }, none, 2, false},
 		{"docker", func(t testing.TB) { testhost.Docker(t) }, func() (runtime.Backend, error) {
 			return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST")})
-		}, image, 4},
+		}, image, 4, false},
 		{"docker CLI", func(t testing.TB) { testhost.Docker(t) }, func() (runtime.Backend, error) {
 			return docker.New(docker.Options{Endpoint: os.Getenv("SBX_TEST_DOCKER_HOST"), Via: "cli"})
-		}, image, 4},
+		}, image, 4, true},
 		{"podman", func(t testing.TB) { testhost.Podman(t) }, func() (runtime.Backend, error) {
 			return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST")})
-		}, image, 3},
+		}, image, 4, false},
 	}
 }
 

@@ -3,6 +3,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -59,8 +60,8 @@ func TestATerminalIsTheCommandsOwnAndHasItsSize(t *testing.T) {
 func TestATerminalByTheProgramIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		res, err := e.box.Run(t.Context(), sbx.Launch{Argv: []string{"true"}, Image: sbx.Image{Ref: e.image}, Terminal: &sbx.Terminal{Columns: 80, Rows: 24}})
-		if res.Outcome != sbx.NeverRan || err == nil {
-			t.Errorf("%v, %v", res, err)
+		if f := sbx.AsFailure(err, ""); res.Outcome != sbx.NeverRan || !errors.Is(err, sbx.ErrUnsupported) || f.Step != sbx.StepPlan || f.Cure == "" {
+			t.Errorf("%v, %v, want it refused before anything is made", res, err)
 		}
 	}, driver.ViaCLI)
 }

@@ -69,6 +69,9 @@ func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*sy
 			id.Absent = append(id.Absent, runtime.Absence{Feature: "hardening." + m, Why: "the engine's host has no " + m, Cure: "use a host that has it, or leave it out of the policy and the launch"})
 		}
 	}
+	if b.def.Options.Via == ViaCLI {
+		id.Absent = append(id.Absent, runtime.Absence{Feature: "terminal", Why: "the command line program wants a terminal of its own", Cure: "drive the engine by its API"})
+	}
 	// A local socket can lead to a virtual machine. A planted file shows better, where there is an image to show it in.
 	id.Remote = id.Remote || !seemsLocal(info)
 	switch info.CgroupVersion {
