@@ -194,7 +194,7 @@ func (c *checker) export() {
 		if !obj.Exported() || obj.Pkg() != c.pass.Pkg {
 			continue
 		}
-		v := &view{c: c, when: attemptFails, memo: make(map[ssa.Value]signs), active: make(map[ssa.Value]bool)}
+		v := c.newView(nil, attemptFails)
 		s := v.stored(obj)
 		for _, value := range sorted(s) {
 			c.pass.ExportObjectFact(obj, &VarFact{value, shortened(s[value].from)})

@@ -63,8 +63,11 @@ type view struct {
 	c        *checker
 	fn       *ssa.Function
 	when     when
-	memo     map[ssa.Value]signs
-	active   map[ssa.Value]bool
+	memo     map[asked]signs
+	active   map[asked]int // what is being found, by the order in which it was begun
+	outer    int           // the first of those that what is being found has met, or none
+	waiting  []waiting
+	meets    map[asked]int // index into waiting
 	branches []branch
 	fail     map[*ssa.BasicBlock]*branch // blocks reached after a failure only
 	fine     map[*ssa.BasicBlock]bool    // blocks reached after a success only
@@ -107,13 +110,33 @@ func (c *checker) attempts(fn *ssa.Function) *view {
 }
 
 func (c *checker) newView(fn *ssa.Function, w when) *view {
-	return &view{c: c, fn: fn, when: w, memo: make(map[ssa.Value]signs), active: make(map[ssa.Value]bool)}
+	return &view{
+		c: c, fn: fn, when: w, outer: none,
+		memo: make(map[asked]signs), active: make(map[asked]int), meets: make(map[asked]int),
+	}
+}
+
+// none is greater than the number of anything that is being found.
+const none = 1 << 30
+
+// An asked value is one that signs are found of: of the value, or of the variable whose address it is.
+type asked struct {
+	x    ssa.Value
+	cell bool
+}
+
+// A waiting value has met one that is still being found, so what it says is a part of what it will say, and of what that one will. It is good until
+// that one is found.
+type waiting struct {
+	x     asked
+	signs signs
+	outer int
 }
 
 // settle finds the branches. What a variable says may depend on the branch that sets it, so it goes on while there come more.
 func (v *view) settle() {
 	for range 6 {
-		v.memo = make(map[ssa.Value]signs)
+		v.memo = make(map[asked]signs)
 		var found []branch
 		for _, b := range v.fn.Blocks {
 			br, ok := lastInstr(b).(*ssa.If)
@@ -136,7 +159,7 @@ func (v *view) settle() {
 		v.branches = found
 		v.regions()
 	}
-	v.memo = make(map[ssa.Value]signs)
+	v.memo = make(map[asked]signs)
 }
 
 func lastInstr(b *ssa.BasicBlock) ssa.Instruction {
@@ -198,18 +221,41 @@ func (v *view) failing(from, to *ssa.BasicBlock) *branch {
 
 // signs returns what x says about a sandbox that could not be had.
 func (v *view) signs(x ssa.Value) signs {
+	return v.once(asked{x: x}, func() signs { return v.find(x) })
+}
+
+// once finds what x says, and that not twice while nothing new can come out: without it, values that come together in many places take all ways
+// through them.
+func (v *view) once(x asked, find func() signs) signs {
 	if s, ok := v.memo[x]; ok {
 		return s
 	}
-	if v.active[x] {
+	if n, ok := v.active[x]; ok {
+		v.outer = min(v.outer, n)
 		return nil
 	}
-	v.active[x] = true
-	s := v.find(x)
-	delete(v.active, x)
-	if len(v.active) == 0 {
-		v.memo[x] = s
+	if i, ok := v.meets[x]; ok {
+		v.outer = min(v.outer, v.waiting[i].outer)
+		return v.waiting[i].signs
 	}
+	n, before, mark := len(v.active), v.outer, len(v.waiting)
+	v.active[x], v.outer = n, none
+	s := find()
+	delete(v.active, x)
+	met := v.outer
+	v.outer = min(before, met)
+	if met >= n {
+		// It depends on nothing that is still being found; what waited for it is found anew when it is asked for.
+		v.outer = before
+		v.memo[x] = s
+		for _, w := range v.waiting[mark:] {
+			delete(v.meets, w.x)
+		}
+		v.waiting = v.waiting[:mark]
+		return s
+	}
+	v.meets[x] = len(v.waiting)
+	v.waiting = append(v.waiting, waiting{x, s, met})
 	return s
 }
 
@@ -547,13 +593,19 @@ func (v *view) loaded(addr ssa.Value) signs {
 		for _, mk := range v.c.closures[v.fn] {
 			for i, f := range v.fn.FreeVars {
 				if f == a && i < len(mk.Bindings) && v.when == attemptFails {
-					s = s.merge(v.c.attempts(mk.Parent()).loaded(mk.Bindings[i]))
+					outside := v.c.attempts(mk.Parent())
+					if al, ok := mk.Bindings[i].(*ssa.Alloc); ok {
+						// Also while that view is on its way through this variable: what it finds waits for this one.
+						s = s.merge(outside.cell(al))
+						continue
+					}
+					s = s.merge(outside.loaded(mk.Bindings[i]))
 				}
 			}
 		}
 		return s
 	case *ssa.Alloc:
-		return v.cell(a)
+		return v.once(asked{x: a, cell: true}, func() signs { return v.cell(a) })
 	case *ssa.FieldAddr:
 		st := structOf(a.X.Type())
 		if st == nil {

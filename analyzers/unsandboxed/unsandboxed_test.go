@@ -8,5 +8,5 @@ import (
 )
 
 func Test(t *testing.T) {
-	ruletest.Run(t, unsandboxed.Analyzer, "detect", "wrap", "a", "b", "seam", "picks", "unseen")
+	ruletest.Run(t, unsandboxed.Analyzer, "detect", "wrap", "a", "b", "seam", "picks", "unseen", "many")
 }
