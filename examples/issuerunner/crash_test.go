@@ -212,3 +212,51 @@ func TestTheWholeJobOnBwrap(t *testing.T) {
 		t.Errorf("the table is\n%s", text)
 	}
 }
+
+// TestOneAndManyAreLaunchedAlikeOnRealBackends holds the plans of two issues, each worked on alone, against the scheduler's.
+func TestOneAndManyAreLaunchedAlikeOnRealBackends(t *testing.T) {
+	for name, need := range map[string]func(t *testing.T){
+		"bwrap":  func(t *testing.T) { testhost.Bwrap(t) },
+		"docker": func(t *testing.T) { testhost.Docker(t) },
+		"podman": func(t *testing.T) { testhost.Podman(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			need(t)
+			dir := t.TempDir()
+			worked := func(work func(*control.Runner, control.Config) error) map[string]string {
+				t.Helper()
+				b, err := realBackend(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, c, err := open(t.Context(), b, nil, dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(work(r, c), r.Close()); err != nil {
+					t.Fatal(err)
+				}
+				plans := map[string]string{}
+				for _, i := range c.Issues {
+					plans[i.ID] = r.Progress(i.ID).Plan
+				}
+				if err := errors.Join(os.RemoveAll(filepath.Join(dir, "state")), os.RemoveAll(filepath.Join(dir, "repository"))); err != nil {
+					t.Fatal(err)
+				}
+				return plans
+			}
+			one := worked(func(r *control.Runner, c control.Config) error {
+				return errors.Join(r.Work(t.Context(), c.Issues[0]), r.Work(t.Context(), c.Issues[1]))
+			})
+			many := worked(func(r *control.Runner, _ control.Config) error { return r.Schedule(t.Context(), 4) })
+			for id, plan := range one {
+				if plan != "" && many[id] != plan {
+					t.Errorf("issue %s has the plan %q alone and %q by the scheduler", id, plan, many[id])
+				}
+			}
+			if one["1"] == "" || one["2"] == "" || one["1"] == one["2"] {
+				t.Errorf("the plans of the two issues are %q and %q", one["1"], one["2"])
+			}
+		})
+	}
+}
