@@ -187,6 +187,8 @@ func (o operand) string() *jen.Statement {
 		return jen.String().Call(expr(o.expr))
 	case o.typ == goAddr:
 		return expr(o.expr).Dot("String").Call()
+	case o.typ == goRunName:
+		return expr(o.expr).Dot("Name").Call()
 	case o.format == spec.FormatOctal, o.format == spec.FormatCPUs:
 		return nil
 	case o.typ == goInt:

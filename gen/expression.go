@@ -50,6 +50,7 @@ const (
 	goUint64          // uint64
 	goAddr            // netip.Addr
 	goDuration        // time.Duration
+	goRunName         // runtime.RunName
 )
 
 // operand is one value of the vocabulary as an expression over the request.
@@ -70,6 +71,8 @@ func (o operand) nonZero() *jen.Statement {
 		return jen.Len(expr(o.expr)).Op("!=").Lit(0)
 	case goAddr:
 		return expr(o.expr).Dot("IsValid").Call()
+	case goRunName:
+		return expr(o.expr).Dot("ID").Op("!=").Lit("")
 	default:
 		return expr(o.expr).Op("!=").Lit(0)
 	}
@@ -92,6 +95,8 @@ func (o operand) compose(w *jen.Statement) *jen.Statement {
 		return w.Dot("Bytes").Call(expr(o.expr))
 	case o.typ == goAddr:
 		return w.Dot("Address").Call(expr(o.expr))
+	case o.typ == goRunName:
+		return w.Dot("RunName").Call(expr(o.expr))
 	case o.typ == goDuration:
 		return w.Dot("Int").Call(jen.Qual(runtimePath, "Seconds").Call(expr(o.expr)))
 	case o.format == spec.FormatOctal:
@@ -114,6 +119,8 @@ func (o operand) room() (constant int, length *jen.Statement) {
 		return 0, jen.Len(expr(o.expr))
 	case goAddr:
 		return len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"), nil
+	case goRunName:
+		return len("sbx-") + 26, nil
 	default:
 		// Room for what is usual: a number of twenty digits makes the text grow, and nothing else.
 		return len("8589934592"), nil

@@ -70,7 +70,7 @@ var subjects = func() map[string]subject {
 
 		"network.none":    {asked: "r.Network.Mode == runtime.NetworkNone"},
 		"network.host":    {asked: "r.Network.Mode == runtime.NetworkHost"},
-		"network.private": {asked: "r.Network.Mode == runtime.NetworkPrivate", values: text("network", "r.Run.Name()")},
+		"network.private": {asked: "r.Network.Mode == runtime.NetworkPrivate", values: runName("network")},
 		"network.egress":  {asked: "r.Network.Mode == runtime.NetworkEgress", values: text("socket", "r.Network.Socket")},
 		"network.session": {asked: "r.Network.Mode == runtime.NetworkSession", values: text("session", "r.Network.Session")},
 		"network.publish": {list: "r.Network.Publish", item: "p", values: map[string]operand{
@@ -116,7 +116,7 @@ var subjects = func() map[string]subject {
 		"liveness.heartbeat": {asked: "r.Descriptors.Heartbeat != 0", values: number("descriptor", "r.Descriptors.Heartbeat", goInt)},
 		"artifacts":          {asked: "r.Artifacts != nil"},
 
-		"run.name":    {values: text("name", "r.Run.Name()")},
+		"run.name":    {values: runName("name")},
 		"run.labels":  {list: "r.Labels", item: "l", keep: "l.Reserved()", values: text("name", "l.Name", "value", "l.Value")},
 		"gate.args":   {asked: "r.Descriptors.Args != 0", values: number("descriptor", "r.Descriptors.Args", goInt)},
 		"gate.block":  {asked: "r.Descriptors.Block != 0", values: number("descriptor", "r.Descriptors.Block", goInt)},
@@ -194,6 +194,10 @@ func text(pairs ...string) map[string]operand {
 		values[pairs[i]] = operand{expr: pairs[i+1]}
 	}
 	return values
+}
+
+func runName(name string) map[string]operand {
+	return map[string]operand{name: {expr: "r.Run", typ: goRunName}}
 }
 
 func number(name, expression string, typ goType) map[string]operand {

@@ -17,7 +17,9 @@ type RunName struct {
 }
 
 // Name gives the name of the run's container or process: "sbx-" and the run id. A name is never used twice.
-func (r RunName) Name() string { return "sbx-" + r.ID }
+func (r RunName) Name() string { return runPrefix + r.ID }
+
+const runPrefix = "sbx-"
 
 // anonymous replaces what names this one run by fixed words.
 func (r RunName) anonymous() *strings.Replacer {

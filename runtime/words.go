@@ -35,6 +35,9 @@ func (w *Words) Text(s string) *Words {
 	return w
 }
 
+// RunName appends the name of a run's container or process to the word being composed.
+func (w *Words) RunName(r RunName) *Words { return w.Text(runPrefix).Text(r.ID) }
+
 // Bytes appends b to the word being composed.
 func (w *Words) Bytes(b []byte) *Words {
 	w.text.Write(b)

@@ -14,7 +14,8 @@ func explain(r *runtime.Request) []runtime.Word {
 	o.From("spec/backends/docker.yaml:23", "", "")
 	o.Add("run")
 	o.FromRun("spec/backends/docker.yaml:24", "run.name", "")
-	o.Add("--name", r.Run.Name())
+	o.Add("--name")
+	o.RunName(r.Run).End()
 	for i := range r.Labels {
 		l := &r.Labels[i]
 		if l.Reserved() {
@@ -86,7 +87,8 @@ func explain(r *runtime.Request) []runtime.Word {
 	}
 	if r.Network.Mode == runtime.NetworkPrivate {
 		o.From("spec/backends/docker.yaml:46", "network.private", "launch.Network.Mode")
-		o.Add("--network", r.Run.Name())
+		o.Add("--network")
+		o.RunName(r.Run).End()
 	}
 	for i := range r.Network.Aliases {
 		alias := r.Network.Aliases[i]

@@ -10,7 +10,8 @@ func argv(r *runtime.Request) []string {
 	var w runtime.Words
 	w.Grow(capacity(r))
 
-	w.Add("fake", "--name", r.Run.Name())
+	w.Add("fake", "--name")
+	w.RunName(r.Run).End()
 	if r.Hostname != "" {
 		w.Add("--hostname", r.Hostname)
 	}
@@ -91,6 +92,6 @@ func argv(r *runtime.Request) []string {
 // capacity gives the most words, and bytes of composed words, that argv makes of r.
 func capacity(r *runtime.Request) (words, bytes int) {
 	words = 16 + 2*len(r.Env) + 4*len(r.Mounts) + len(r.Command)
-	bytes = 20 + 10*len(r.Mounts)
+	bytes = 50 + 10*len(r.Mounts)
 	return words, bytes
 }

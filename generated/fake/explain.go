@@ -14,7 +14,8 @@ func explain(r *runtime.Request) []runtime.Word {
 	o.From("spec/backends/fake.yaml:8", "", "")
 	o.Add("fake")
 	o.FromRun("spec/backends/fake.yaml:9", "run.name", "")
-	o.Add("--name", r.Run.Name())
+	o.Add("--name")
+	o.RunName(r.Run).End()
 	if r.Hostname != "" {
 		o.From("spec/backends/fake.yaml:10", "hostname", "launch.Hostname")
 		o.Add("--hostname", r.Hostname)

@@ -10,7 +10,8 @@ func argv(r *runtime.Request) []string {
 	var w runtime.Words
 	w.Grow(capacity(r))
 
-	w.Add("run", "--name", r.Run.Name())
+	w.Add("run", "--name")
+	w.RunName(r.Run).End()
 	for i := range r.Labels {
 		l := &r.Labels[i]
 		if l.Reserved() {
@@ -63,7 +64,8 @@ func argv(r *runtime.Request) []string {
 		w.Add("--network", "host")
 	}
 	if r.Network.Mode == runtime.NetworkPrivate {
-		w.Add("--network", r.Run.Name())
+		w.Add("--network")
+		w.RunName(r.Run).End()
 	}
 	for i := range r.Network.Aliases {
 		alias := r.Network.Aliases[i]
@@ -224,7 +226,7 @@ func argv(r *runtime.Request) []string {
 // capacity gives the most words, and bytes of composed words, that argv makes of r.
 func capacity(r *runtime.Request) (words, bytes int) {
 	words = 68 + 2*len(r.Labels) + 2*len(r.Env) + 2*len(r.Network.Aliases) + 2*len(r.Network.Hosts) + 2*len(r.Network.DNS) + 2*len(r.Network.Publish) + 2*len(r.Mounts) + 3*len(r.Command)
-	bytes = 357 + len(r.Labels) + 46*len(r.Network.Hosts) + 45*len(r.Network.DNS) + 23*len(r.Network.Publish) + 65*len(r.Mounts)
+	bytes = 417 + len(r.Labels) + 46*len(r.Network.Hosts) + 45*len(r.Network.DNS) + 23*len(r.Network.Publish) + 65*len(r.Mounts)
 	if r.Hardening.AppArmor != "" {
 		bytes += len(r.Hardening.AppArmor)
 	}
