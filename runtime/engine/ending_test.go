@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -9,7 +11,8 @@ import (
 )
 
 // TestAnEndByTheMemoryLimitIsToldFromOthers covers what an engine's OOMKilled flag and exit status say together, and what neither says alone.
-// The command lives to be watched: Docker 20.10 loses the event of a kill that its end overtakes, and then only the control group tells.
+// A command that ends at once may end before it is watched: then it is not told for an end by the limit where the engine does not, but never
+// without saying that nobody knows.
 func TestAnEndByTheMemoryLimitIsToldFromOthers(t *testing.T) {
 	hog := fmt.Sprintf("sbx-probe alloc %d", 256<<20)
 	eachEngine(t, func(t *testing.T, e underTest) {
@@ -21,6 +24,8 @@ func TestAnEndByTheMemoryLimitIsToldFromOthers(t *testing.T) {
 			status  int
 			oom     bool
 		}{
+			{"the command itself is killed at once", []string{"sh", "-c", "exec " + hog}, false, 137, true},
+			{"the command under an init is killed at once", []string{"sh", "-c", "exec " + hog}, true, 137, true},
 			{"the command itself is killed", []string{"sh", "-c", "sleep 0.3; exec " + hog}, false, 137, true},
 			{"the command under an init is killed", []string{"sh", "-c", "sleep 0.3; exec " + hog}, true, 137, true},
 			{"a child is killed, the command succeeds", []string{"sh", "-c", hog + "; exit 0"}, false, 0, false},
@@ -33,7 +38,8 @@ func TestAnEndByTheMemoryLimitIsToldFromOthers(t *testing.T) {
 				r.Limits.Memory = runtime.AtMost(64 << 20)
 				r.Hardening.Init = c.init
 				x := launch(t, b, r).wait()
-				if status(x) != c.status || x.OOM != c.oom {
+				unknown := strings.HasSuffix(c.name, "at once") && slices.Contains(x.Notes, noteUncounted)
+				if status(x) != c.status || x.OOM != c.oom && !unknown || x.OOM && unknown {
 					t.Errorf("%+v, want status %d, out of memory %v", x, c.status, c.oom)
 				}
 			})
