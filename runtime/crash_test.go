@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -301,11 +302,14 @@ func schedule(t *testing.T, s *script.Script, calls []string, wall time.Duration
 	defer w.Close()
 	foreign := plantForeign(t, w)
 	first := fakeBackend(t, able("fake"), w, s)
-	// A signal can be on its way when the run ends by itself: a crash at it that comes when everything of the run is already removed takes
-	// nothing from what was witnessed.
-	crashed, amid := false, false
+	ended := func() bool {
+		return slices.ContainsFunc(w.Runs(), func(i *script.Invocation) bool { return !i.Ended.IsZero() })
+	}
+	// A signal can be on its way when the run ends by itself: a crash at it that comes when the command has ended and everything of the run
+	// is already removed takes nothing from what was witnessed.
+	crashed, over := false, false
 	first.OnCrash(func(script.Op) {
-		crashed, amid = true, len(w.Resources()) > foreign
+		crashed, over = true, ended() && len(w.Resources()) == foreign
 		j.Crash()
 	})
 	box, err := sbx.New(first, sbx.WithJournal(j))
@@ -357,15 +361,11 @@ func schedule(t *testing.T, s *script.Script, calls []string, wall time.Duration
 		bad("an untyped error: %v", err)
 	}
 	if res != nil {
-		witnessed := false
-		for _, i := range w.Runs() {
-			witnessed = witnessed || !i.Ended.IsZero()
-		}
-		if res.Outcome == sbx.Exited && !witnessed {
+		if res.Outcome == sbx.Exited && !ended() {
 			bad("exited %d without a witnessed exit", res.Code)
 		}
-		if res.Success() && amid {
-			bad("a controller that crashed while its run stood reports success")
+		if res.Success() && crashed && !over {
+			bad("a controller that crashed before its run was over reports success")
 		}
 	}
 	j.SetFull(nil)
