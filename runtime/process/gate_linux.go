@@ -49,9 +49,10 @@ func (s *start) gated(o *order) error {
 		}
 		return runtime.Fail(runtime.Setup, "starting %s: %w", o.path, err)
 	}
-	defer s.guard(func() {
+	s.guard(func() {
 		sweepTree(s.launcher.pid, map[int]bool{s.launcher.pid: true}, map[int]bool{s.launcher.pid: true})
-	})()
+	})
+	defer s.unguard()
 
 	pid, err := s.status.childPID()
 	if err != nil {
@@ -178,12 +179,11 @@ func (s *start) traced() (err error) {
 			if err := s.atExec(pid); err != nil {
 				return err
 			}
-			if err := s.ctx.Err(); err != nil {
-				return runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
+			s.skipLauncherText()
+			if err := s.begin(); err != nil {
+				return err
 			}
 			s.ran = true
-			s.skipLauncherText()
-			s.begin()
 			s.freeze()
 			if err := letGo(pid); err != nil {
 				// It was killed while it stood here, and has not run an instruction.

@@ -69,7 +69,9 @@ func (s *start) untraced() error {
 		return err
 	}
 	s.skipLauncherText()
-	s.begin()
+	if err := s.begin(); err != nil {
+		return err
+	}
 	if err := s.release(); err != nil {
 		return runtime.Fail(runtime.Setup, "%w", err)
 	}

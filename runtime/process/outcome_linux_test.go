@@ -115,3 +115,36 @@ func TestEveryOutcomeOfARealSandboxHasItsEvidence(t *testing.T) {
 		})
 	}
 }
+
+// TestAContextThatEndsAtTheFirstByteCancels: the command writes as soon as it is let go, which can be before its start has returned.
+func TestAContextThatEndsAtTheFirstByteCancels(t *testing.T) {
+	both(t, func(t *testing.T, b *Backend) {
+		var options []runtime.Option
+		if b.def.Gate == GateExec { // local, which isolates nothing
+			options = append(options, runtime.WithMode(runtime.Disabled), runtime.WithUnsandboxed(b))
+		}
+		box, err := runtime.New(b, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			res, err := box.Run(ctx, runtime.Launch{Argv: []string{"/bin/sh", "-c", "echo x; exec sleep 1000"}, Stdout: writes(cancel)})
+			if err != nil || res.Outcome != runtime.Canceled || res.Evidence.Cause == "" {
+				t.Fatalf("run %d: %v, %+v, %v", n, res, res.Evidence, err)
+			}
+		}
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// writes is called at each write.
+type writes func()
+
+func (f writes) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}

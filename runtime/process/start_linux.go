@@ -10,6 +10,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -66,6 +67,8 @@ type start struct {
 	frozen bool
 	// loose: a command without a launcher runs from its exec on; nothing stops it there.
 	loose bool
+	// unguard: see guard.
+	unguard func()
 }
 
 func (s *start) run() error {
@@ -187,18 +190,18 @@ func (s *start) release() error {
 	return nil
 }
 
-// guard calls kill when the start's context ends; what it returns stops that, and waits for a kill that is under way.
-func (s *start) guard(kill func()) func() {
+// guard calls kill when the start's context ends, up to s.unguard, which waits for a kill that is under way and can be called again.
+func (s *start) guard(kill func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(s.ctx, func() {
 		defer close(done)
 		kill()
 	})
-	return func() {
+	s.unguard = sync.OnceFunc(func() {
 		if !stop() {
 			<-done
 		}
-	}
+	})
 }
 
 // record names the processes in the token and has it journalled.
@@ -223,12 +226,18 @@ func (s *start) freeze() {
 	}
 }
 
-// begin tells the driver that the command is about to run.
-func (s *start) begin() {
+// begin tells the driver that the command is about to run, if the launch was not given up before. From here on the end of the context kills
+// nothing: the driver stops a command that runs, and tells why.
+func (s *start) begin() error {
+	s.unguard()
+	if err := s.ctx.Err(); err != nil {
+		return runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
+	}
 	s.started = time.Now()
 	if s.request.Started != nil {
 		s.request.Started()
 	}
+	return nil
 }
 
 // read starts the readers of the command's streams.
@@ -375,7 +384,8 @@ func (s *start) direct(o *order) error {
 	if p.identity, _, err = identify(p.launcher.pid); err != nil {
 		return runtime.Fail(runtime.Setup, "reading the command's identity: %w", err)
 	}
-	defer s.guard(func() { signalPidfd(p.launcher.pidfd, unix.SIGKILL) })()
+	s.guard(func() { signalPidfd(p.launcher.pidfd, unix.SIGKILL) })
+	defer s.unguard()
 	when := runtime.WhenExec
 	if !traced {
 		when = runtime.WhenAfterExec
@@ -398,11 +408,10 @@ func (s *start) direct(o *order) error {
 	if err := measure(p.launcher.pid); err != nil {
 		return err
 	}
-	if err := s.ctx.Err(); err != nil {
-		return runtime.Fail(runtime.Setup, "the launch was given up: %w", context.Cause(s.ctx))
+	if err := s.begin(); err != nil {
+		return err
 	}
 	p.ran = true
-	s.begin()
 	if !traced {
 		s.read()
 		return nil
