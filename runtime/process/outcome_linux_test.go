@@ -130,7 +130,9 @@ func TestAContextThatEndsAtTheFirstByteCancels(t *testing.T) {
 		for n := range 100 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			res, err := box.Run(ctx, runtime.Launch{Argv: []string{"/bin/sh", "-c", "echo x; exec sleep 1000"}, Stdout: writes(cancel)})
+			res, err := box.Run(ctx, runtime.Launch{
+				Script: &runtime.Script{Interpreter: []string{"/bin/sh"}, Text: []byte("echo x; exec sleep 1000")}, Stdout: writes(cancel),
+			})
 			if err != nil || res.Outcome != runtime.Canceled || res.Evidence.Cause == "" {
 				t.Fatalf("run %d: %v, %+v, %v", n, res, res.Evidence, err)
 			}
