@@ -83,7 +83,7 @@ func TestTwoHundredLaunchesAtOnceLeaveNothing(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if grouped && !slices.ContainsFunc(controlGroups(t), func(g string) bool { return strings.Contains(g, held.ID()) }) {
+		if grouped && len(testhost.ControlGroups(t, held.ID())) == 0 {
 			t.Errorf("no control group has the name of the run %s that stands", held.ID())
 		}
 		ids = append(ids, held.ID())
@@ -102,9 +102,9 @@ func TestTwoHundredLaunchesAtOnceLeaveNothing(t *testing.T) {
 	if now := descriptors(t); len(now) > len(fds) {
 		t.Errorf("descriptors before\n%v\nand after\n%v", fds, now)
 	}
-	for _, g := range controlGroups(t) {
-		if i := slices.IndexFunc(ids, func(id string) bool { return id != "" && strings.Contains(g, id) }); i >= 0 {
-			t.Errorf("the control group %s of launch %d is left", g, i)
+	for _, g := range testhost.ControlGroups(t, "sbx") {
+		if slices.ContainsFunc(ids, func(id string) bool { return id != "" && strings.Contains(g, id) }) {
+			t.Errorf("the control group %s is left", g)
 		}
 	}
 }
@@ -121,21 +121,6 @@ func descriptors(t *testing.T) (list []string) {
 		if err == nil && !strings.HasPrefix(to, "/proc/") {
 			list = append(list, e.Name()+" "+to)
 		}
-	}
-	return list
-}
-
-// controlGroups lists every control group of this host, as the kernel's file system shows them.
-func controlGroups(t *testing.T) (list []string) {
-	t.Helper()
-	err := filepath.WalkDir("/sys/fs/cgroup", func(p string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			list = append(list, p)
-		}
-		return nil // groups of others come and go while this looks
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return list
 }

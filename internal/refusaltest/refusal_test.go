@@ -297,9 +297,8 @@ func (r *run) nothingLeft(b sbx.Backend, id string, f *sbx.Failure) {
 			r.t.Errorf("%s is left: %q", filepath.Dir(name), text)
 		}
 	}
-	groups, err := filepath.Glob("/sys/fs/cgroup/*/*" + id + "*")
-	if err != nil || len(groups) != 0 {
-		r.t.Errorf("control groups %v are left, %v", groups, err)
+	if groups := testhost.ControlGroups(r.t, id); len(groups) != 0 {
+		r.t.Errorf("control groups %v are left", groups)
 	}
 }
 
