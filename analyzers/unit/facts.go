@@ -3,7 +3,6 @@ package unit
 import (
 	"bytes"
 	"cmp"
-	"encoding/gob"
 	"fmt"
 	"go/types"
 	"os"
@@ -16,18 +15,12 @@ import (
 )
 
 // magic starts a file of facts.
-const magic = "sbxvet1\n"
+const magic = "sbxvet2\n"
 
 // An entry is the facts of one package, encoded.
 type entry struct {
 	Path string
 	Blob []byte
-}
-
-// A record is one fact.
-type record struct {
-	Object string // an objectpath.Path, "" for a fact about the package
-	Fact   analysis.Fact
 }
 
 // A factKey identifies a fact: about obj, or about pkg when obj is nil.
@@ -62,8 +55,8 @@ func readEntries(files map[string]string) ([]entry, error) {
 		if !ok {
 			return nil, fmt.Errorf("the facts of %q in %s were not written by this sbxvet", path, files[path])
 		}
-		var list []entry
-		if err := gob.NewDecoder(bytes.NewReader(rest)).Decode(&list); err != nil {
+		list, err := decodeEntries(rest)
+		if err != nil {
 			return nil, fmt.Errorf("reading the facts of %q: %w", path, err)
 		}
 		for _, e := range list {
@@ -100,20 +93,19 @@ func newFactSet(pkg *types.Package, known map[string]*types.Package, entries []e
 			continue
 		}
 		s.deps = append(s.deps, e)
-		var records []record
-		if err := gob.NewDecoder(bytes.NewReader(e.Blob)).Decode(&records); err != nil {
-			return nil, fmt.Errorf("decoding the facts of %q: %w", e.Path, err)
-		}
-		for _, r := range records {
-			k := factKey{pkg: p, kind: reflect.TypeOf(r.Fact)}
-			if r.Object != "" {
-				obj, err := objectpath.Object(p, objectpath.Path(r.Object))
+		err := decodeRecords(e.Blob, func(r record) {
+			k := factKey{pkg: p, kind: reflect.TypeOf(r.fact)}
+			if r.object != "" {
+				obj, err := objectpath.Object(p, objectpath.Path(r.object))
 				if err != nil {
-					continue // not part of what the unit can see of the package
+					return // not part of what the unit can see of the package
 				}
 				k.obj = obj
 			}
-			s.m[k] = r.Fact
+			s.m[k] = r.fact
+		})
+		if err != nil {
+			return nil, fmt.Errorf("decoding the facts of %q: %w", e.Path, err)
 		}
 	}
 	return s, nil
@@ -178,11 +170,7 @@ func (s *factSet) allPackages(kinds map[reflect.Type]bool) []analysis.PackageFac
 
 // encode returns the unit's own facts and those it has seen of the packages its types mention.
 func (s *factSet) encode() ([]byte, error) {
-	type keyed struct {
-		record
-		kind string
-	}
-	var own []keyed
+	var own []record
 	enc := new(objectpath.Encoder)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,41 +178,23 @@ func (s *factSet) encode() ([]byte, error) {
 		if k.pkg != s.pkg {
 			continue
 		}
-		r := keyed{record{Fact: f}, k.kind.String()}
+		r := record{fact: f}
 		if k.obj != nil {
 			path, err := enc.For(k.obj)
 			if err != nil {
 				continue // nobody outside can name it
 			}
-			r.Object = string(path)
+			r.object = string(path)
 		}
 		own = append(own, r)
 	}
-	slices.SortFunc(own, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.kind, b.kind)) })
 	out := slices.Clone(s.deps)
 	if len(own) > 0 {
-		records := make([]record, len(own))
-		for i, k := range own {
-			records[i] = k.record
-		}
-		var blob bytes.Buffer
-		if err := gob.NewEncoder(&blob).Encode(records); err != nil {
+		blob, err := encodeRecords(own)
+		if err != nil {
 			return nil, fmt.Errorf("encoding facts: %w", err)
 		}
-		out = append(out, entry{s.pkg.Path(), blob.Bytes()})
+		out = append(out, entry{s.pkg.Path(), blob})
 	}
-	return encodeEntries(out)
-}
-
-func encodeEntries(list []entry) ([]byte, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.Path, b.Path) })
-	var buf bytes.Buffer
-	buf.WriteString(magic)
-	if err := gob.NewEncoder(&buf).Encode(list); err != nil {
-		return nil, fmt.Errorf("encoding facts: %w", err)
-	}
-	return buf.Bytes(), nil
+	return encodeEntries(out), nil
 }

@@ -1,7 +1,6 @@
 package unit
 
 import (
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -10,11 +9,11 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/flow"
 	"golang.org/x/tools/go/analysis"
@@ -65,9 +64,7 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The go command keeps the answer under a key that leaves out whether only facts were wanted, and which tests there are. Only a variant of a
-	// package made for another's test is never asked for by itself.
-	report := !cfg.VetxOnly || cfg.Main() && !strings.Contains(cfg.ID, " [")
+	report := !cfg.VetxOnly || cfg.Main() && !cfg.rootElsewhere()
 	if err := p.analyse(cfg, facts, analyzers, report, result); err != nil {
 		return nil, err
 	}
@@ -76,6 +73,35 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 		return nil, err
 	}
 	return result, cfg.WriteFacts(data)
+}
+
+// rootElsewhere reports whether the findings of a unit that is wanted for its facts come out of another unit for certain, so that they need not come
+// out of this one too: a variant of a package made for another's test is never asked for by itself, and of a package with tests in it the
+// variant with the tests is.
+func (c *Config) rootElsewhere() bool {
+	if strings.Contains(c.ID, " [") {
+		return true
+	}
+	names, err := filepath.Glob(filepath.Join(c.Dir, "*_test.go"))
+	if err != nil {
+		return false
+	}
+	// A file that an odd platform would take, too, has no constraint in its name.
+	anywhere := build.Context{GOOS: "none", GOARCH: "none", Compiler: "gc"}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil || strings.Contains(string(data), "//go:build") || strings.Contains(string(data), "// +build") {
+			continue
+		}
+		if ok, err := anywhere.MatchFile(c.Dir, filepath.Base(name)); err != nil || !ok {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, data, parser.PackageClauseOnly)
+		if err == nil && !strings.HasSuffix(f.Name.Name, "_test") {
+			return true
+		}
+	}
+	return false
 }
 
 // A loaded is a unit with types.
@@ -160,31 +186,6 @@ func (p *loaded) importPackage(cfg *Config, source string) (*types.Package, erro
 		return nil, fmt.Errorf("the export data of %q cannot be read, most likely because a newer toolchain wrote it: rebuild sbxvet with it: %w", path, err)
 	}
 	return pkg, nil
-}
-
-var register sync.Once
-
-// registerFacts tells gob about the fact types of the analyzers and of what they require.
-func registerFacts(analyzers []*analysis.Analyzer) {
-	register.Do(func() {
-		seen := make(map[*analysis.Analyzer]bool)
-		var visit func(a *analysis.Analyzer)
-		visit = func(a *analysis.Analyzer) {
-			if seen[a] {
-				return
-			}
-			seen[a] = true
-			for _, f := range a.FactTypes {
-				gob.Register(f)
-			}
-			for _, r := range a.Requires {
-				visit(r)
-			}
-		}
-		for _, a := range analyzers {
-			visit(a)
-		}
-	})
 }
 
 // analyse runs the analyzers that are needed, each after those it requires.

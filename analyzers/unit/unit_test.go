@@ -82,6 +82,13 @@ type noteFact struct{ Text string }
 func (*noteFact) AFact()           {}
 func (f *noteFact) String() string { return f.Text }
 
+// A codedFact encodes itself.
+type codedFact struct{ text string }
+
+func (*codedFact) AFact()                        {}
+func (f *codedFact) GobEncode() ([]byte, error)  { return []byte(f.text), nil }
+func (f *codedFact) GobDecode(data []byte) error { f.text = string(data); return nil }
+
 // packageWith makes a package with an exported function, an unexported one and a type with a field and a method.
 func packageWith(path string) *types.Package {
 	pkg := types.NewPackage(path, filepath.Base(path))
@@ -105,7 +112,7 @@ func objectsOf(pkg *types.Package) map[string]types.Object {
 
 // TestFactsTravel writes the facts of a package and reads them for another, which sees its own types for the same objects, and so on.
 func TestFactsTravel(t *testing.T) {
-	registerFacts([]*analysis.Analyzer{{Name: "note", FactTypes: []analysis.Fact{new(noteFact)}}})
+	registerFacts([]*analysis.Analyzer{{Name: "note", FactTypes: []analysis.Fact{new(noteFact), new(codedFact)}}})
 	dep := packageWith("example.com/dep")
 	s, err := newFactSet(dep, nil, nil)
 	if err != nil {
@@ -113,6 +120,7 @@ func TestFactsTravel(t *testing.T) {
 	}
 	for name, obj := range objectsOf(dep) {
 		s.exportObject(obj, &noteFact{"of " + name})
+		s.exportObject(obj, &codedFact{"coded of " + name})
 	}
 	s.exportPackage(&noteFact{"of the package"})
 	first, err := s.encode()
@@ -138,6 +146,10 @@ func TestFactsTravel(t *testing.T) {
 		if !u.importObject(obj, &f) || f.Text != "of "+name {
 			t.Errorf("%s: %q", name, f.Text)
 		}
+		var c codedFact
+		if !u.importObject(obj, &c) || c.text != "coded of "+name {
+			t.Errorf("%s: %q", name, c.text)
+		}
 	}
 	var f noteFact
 	if !u.importPackage(seen, &f) || f.Text != "of the package" {
@@ -155,6 +167,21 @@ func TestFactsTravel(t *testing.T) {
 	}
 	if n := len(u.allObjects(nil)); n != 0 {
 		t.Errorf("%d facts of no kind", n)
+	}
+
+	// A file that is cut anywhere, or has more in it, is no smaller file.
+	for n := range len(first) + 1 {
+		cut := append(first[:n:n], 0)
+		if n < len(first) {
+			cut = first[:n]
+		}
+		if n == 0 {
+			continue // nothing is known of the package
+		}
+		entries, err := readEntries(map[string]string{"example.com/dep": file(t, "dep.vetx", string(cut))})
+		if err == nil {
+			t.Errorf("%d of %d bytes are read as %q", n, len(first), entries)
+		}
 	}
 
 	// Importers of top get dep's facts from it, also without importing dep.

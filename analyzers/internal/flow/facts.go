@@ -11,46 +11,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A FuncFact is the summary of a function or method.
-type FuncFact struct{ Summary Summary }
-
-// AFact marks the type as a fact.
-func (*FuncFact) AFact() {}
-
-func (f *FuncFact) String() string { return "summary " + f.Summary.String() }
-
-// A ValueFact is what a package variable or a field may hold.
-type ValueFact struct{ Value Value }
-
-// AFact marks the type as a fact.
-func (*ValueFact) AFact() {}
-
-func (f *ValueFact) String() string { return "value " + f.Value.String() }
-
-// A HiddenFact holds the summaries of the methods of a package's unexported types. An importer cannot name those types, so a fact on
-// the method would be lost; it can hold such a value in an interface.
-type HiddenFact struct{ Methods []HiddenMethod }
-
-// A HiddenMethod is a method of an unexported type.
-type HiddenMethod struct {
-	Type    string   // package path and name
-	Name    string   // of the method
-	Full    string   // full name
-	Methods []string // the names of all methods of the type's pointer, sorted
-	Summary Summary
-}
-
-// AFact marks the type as a fact.
-func (*HiddenFact) AFact() {}
-
-func (f *HiddenFact) String() string {
-	var names []string
-	for _, m := range f.Methods {
-		names = append(names, m.Full)
-	}
-	return "hidden " + strings.Join(names, " ")
-}
-
 type method struct {
 	recv   types.Type
 	callee Callee
@@ -194,7 +154,7 @@ func (r *Result) imported(obj *types.Func) *Summary {
 	var s *Summary
 	var fact FuncFact
 	if obj.Pkg() != nil && obj.Pkg() != r.pass.Pkg && r.pass.ImportObjectFact(obj, &fact) {
-		s = &fact.Summary
+		s = fact.summary()
 	}
 	r.importMemo[obj] = s
 	return s
@@ -225,7 +185,7 @@ func (r *Result) exportFacts() {
 		recv := obj.Signature().Recv()
 		if recv == nil {
 			if obj.Exported() {
-				r.pass.ExportObjectFact(obj, &FuncFact{*sum})
+				r.pass.ExportObjectFact(obj, &FuncFact{sum: sum})
 			}
 			continue
 		}
@@ -237,7 +197,7 @@ func (r *Result) exportFacts() {
 		if !ok || named.Obj().Parent() != r.pass.Pkg.Scope() {
 			continue
 		}
-		r.pass.ExportObjectFact(obj, &FuncFact{*sum})
+		r.pass.ExportObjectFact(obj, &FuncFact{sum: sum})
 		if !named.Obj().Exported() {
 			var names []string
 			for sel := range types.NewMethodSet(types.NewPointer(named)).Methods() {
