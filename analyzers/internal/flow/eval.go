@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -193,40 +194,66 @@ func replaceLoop(v Value, n int64) Value {
 	})
 }
 
-// mapAlts rebuilds v with every alternative that f answers for replaced, innermost values included.
+// mapAlts rebuilds v with every alternative that f answers for replaced, innermost values included. It returns v itself when f answers for
+// none.
 func mapAlts(v Value, f func(Alt) (Value, bool)) Value {
-	out := make([]Value, 0, len(v))
-	for _, a := range v {
-		if got, ok := f(a); ok {
-			out = append(out, got)
+	var out []Value // what stands for v[:kept]; the alternatives from there on are as they were
+	kept := 0
+	for i := range v {
+		by, ok := mapAlt(&v[i], f)
+		if !ok {
 			continue
 		}
-		if len(a.Elems) == 0 && len(a.Base) == 0 {
-			out = append(out, Value{a})
-			continue
+		if kept < i {
+			out = append(out, v[kept:i:i])
 		}
-		elems := make([]Value, len(a.Elems))
-		for i, e := range a.Elems {
-			elems[i] = mapAlts(e, f)
-		}
-		if len(a.Base) > 0 {
-			a.Base = []Value{mapAlts(a.Base[0], f)}
-		}
-		switch a.Kind {
-		case List:
-			out = append(out, listOf(elems...))
-		case Concat:
-			c := elems[0]
-			for _, e := range elems[1:] {
-				c = concat(c, e)
-			}
-			out = append(out, c)
-		default:
-			a.Elems = elems
-			out = append(out, Value{a})
-		}
+		out = append(out, by)
+		kept = i + 1
 	}
-	return join(out...)
+	if kept == 0 {
+		return v
+	}
+	return join(append(out, v[kept:])...)
+}
+
+// mapAlt returns what becomes of the alternative, and false when it stays as it is.
+func mapAlt(a *Alt, f func(Alt) (Value, bool)) (Value, bool) {
+	if by, ok := f(*a); ok {
+		return by, true
+	}
+	elems, changed := mapList(a.Elems, f)
+	base, baseChanged := mapList(a.Base, f)
+	if !changed && !baseChanged {
+		return nil, false
+	}
+	switch a.Kind {
+	case List:
+		return listOf(elems...), true
+	case Concat:
+		c := elems[0]
+		for _, e := range elems[1:] {
+			c = concat(c, e)
+		}
+		return c, true
+	}
+	b := *a
+	b.Elems, b.Base = elems, base
+	return Value{b}, true
+}
+
+func mapList(list []Value, f func(Alt) (Value, bool)) (out []Value, changed bool) {
+	out = list
+	for i, v := range list {
+		by := mapAlts(v, f)
+		if len(by) == len(v) && (len(v) == 0 || &by[0] == &v[0]) {
+			continue
+		}
+		if !changed {
+			out, changed = slices.Clone(list), true
+		}
+		out[i] = by
+	}
+	return out, changed
 }
 
 // closed replaces what depends on the parameters of a function by Unknown, so that the value means the same everywhere.
@@ -529,26 +556,9 @@ func (r *Result) field(x ssa.Value, i int) Value {
 	}
 	v := r.eval(x).Field(f.Name())
 	if v.Has(Unknown) {
-		v = join(v, r.elsewhere(x.Type(), f))
+		v = join(v, r.FieldStores(f))
 	}
 	return v
-}
-
-// elsewhere returns what field f, of a struct of type t or of what that points to, may hold because something stores it there.
-func (r *Result) elsewhere(t types.Type, f *types.Var) Value {
-	v := r.FieldStores(f)
-	if !isLaunchArgv(r, t, f) {
-		return v
-	}
-	return mapAlts(v, func(a Alt) (Value, bool) {
-		a.stored = true
-		return Value{a}, a.Kind == Str || a.Kind == Tag || a.Kind == Concat
-	})
-}
-
-// isLaunchArgv reports whether f, a field of a struct of type t or of what that points to, is the argument list of a launch.
-func isLaunchArgv(r *Result, t types.Type, f *types.Var) bool {
-	return f.Name() == "Argv" && r.Directives.Type(t).Launch
 }
 
 func structOf(t types.Type) *types.Struct {

@@ -105,15 +105,17 @@ func (r *Result) visit(fn *ssa.Function) bool {
 	add := func(u *Use) {
 		uses = append(uses, u)
 	}
+	var at ssa.Instruction
+	emit := func(s Sink) { add(&Use{Sink: s, Fn: fn, Instr: at, Pos: posOf(at)}) }
+	effect := func(e Effect) {
+		e.at = posOf(at)
+		effects = append(effects, e)
+	}
 	for _, b := range fn.Blocks {
 		for _, instr := range b.Instrs {
+			at = instr
 			for _, src := range sources {
-				src(r, fn, instr, func(s Sink) {
-					add(&Use{Sink: s, Fn: fn, Instr: instr, Pos: posOf(instr)})
-				}, func(e Effect) {
-					e.at = posOf(instr)
-					effects = append(effects, e)
-				})
+				src(r, fn, instr, emit, effect)
 			}
 			switch instr := instr.(type) {
 			case ssa.CallInstruction:
@@ -571,7 +573,6 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 		return nil
 	}
 	var field *types.Var
-	var of types.Type // the struct it is in
 	last := -1
 	for i, step := range a.Path {
 		if step[0] != '.' {
@@ -598,7 +599,7 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 			if f.Name() == step[1:] {
 				// What a command is started with belongs to that command, not to all the package has.
 				if f.Pkg() == nil || f.Pkg().Path() != "os/exec" {
-					field, of, last = f, t, i
+					field, last = f, i
 				}
 				t, found = f.Type(), true
 			}
@@ -610,5 +611,5 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 	if field == nil {
 		return nil
 	}
-	return alongPath(r.elsewhere(of, field), a.Path[last+1:])
+	return alongPath(r.FieldStores(field), a.Path[last+1:])
 }
