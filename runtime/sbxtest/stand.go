@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -47,8 +46,7 @@ func (c *C) stand(s setting) *stand {
 	opts := []runtime.Option{
 		runtime.WithJournal(st.journal), runtime.WithObserver(st.events),
 		runtime.WithEnviron(func() []string {
-			// Of the host's environment a backend needs where its program is; the rest is the check's own.
-			return append([]string{"PATH=" + os.Getenv("PATH")}, s.environ...)
+			return append([]string{"PATH=/usr/local/bin:/usr/bin:/bin"}, s.environ...)
 		}),
 	}
 	if c.subject.Stager != nil {
