@@ -13,7 +13,7 @@ SOAK      ?= 10
 # Otherwise each process with the race detector, the children of tests too, waits a second before it ends.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help run run-agenttools run-issuerunner test fuzz soak generate plans lint build clean
+.PHONY: help run run-agenttools run-issuerunner test fuzz golangci-lint soak generate plans lint build clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,10 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 
 conformance: ## hold every backend of this machine to the contract, and write docs/conformance.md
 	hack/setup -- go test ./internal/conformance -run TestBackends -count=1 -parallel 4 -timeout 1h -conformance -write ../../docs/conformance.md
+
+GOLANGCI_LINT ?= v2.15.0
+golangci-lint: ## build golangci-lint with our plugin, and hold what it finds to the other drivers (needs the module proxy)
+	go test ./analyzers/golangci -run TestACustomGolangciLint -count=1 -timeout 1h -golangci-lint $(GOLANGCI_LINT) -v
 
 soak: ## all tests SOAK times over, in random order, each at its full size
 	SBX_TEST_SOAK=1 hack/setup -- go run ./hack/testreport -race -count=$(SOAK) -shuffle=on -timeout=2h $(TESTFLAGS) $(PACKAGES)

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/argv"
 	"github.com/sbxkit/sbxkit/analyzers/internal/directive"
@@ -71,32 +70,4 @@ func backend(s *flow.Sink, names []string) (string, flow.Alt, bool) {
 		}
 	}
 	return "", flow.Alt{}, false
-}
-
-// engineClients are the packages, with those below them, that speak to a container engine.
-var engineClients = []string{
-	"github.com/docker/docker/client",
-	"github.com/moby/moby/client",
-	"github.com/docker/go-sdk/client",
-	"github.com/fsouza/go-dockerclient",
-	"github.com/samalba/dockerclient",
-	"github.com/containers/podman/v3/pkg/bindings",
-	"github.com/containers/podman/v4/pkg/bindings",
-	"github.com/containers/podman/v5/pkg/bindings",
-	"github.com/containers/podman/v6/pkg/bindings",
-	"github.com/containerd/containerd/client",
-	"github.com/containerd/containerd/v2/client",
-	"github.com/containerd/containerd",
-	"github.com/testcontainers/testcontainers-go",
-	"github.com/ory/dockertest",
-	"k8s.io/cri-client/pkg",
-}
-
-func engineClient(path string) bool {
-	for _, c := range engineClients {
-		if path == c || strings.HasPrefix(path, c+"/") && c != "github.com/containerd/containerd" {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 
+	"github.com/sbxkit/sbxkit/analyzers/internal/rule"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -13,9 +14,9 @@ import (
 func clients(pass *analysis.Pass) {
 	concerned := false
 	for _, p := range pass.Pkg.Imports() {
-		concerned = concerned || engineClient(p.Path())
+		concerned = concerned || rule.EngineClient(p.Path())
 	}
-	if !concerned || engineClient(pass.Pkg.Path()) {
+	if !concerned || rule.EngineClient(pass.Pkg.Path()) {
 		return
 	}
 	for _, file := range pass.Files {
@@ -25,7 +26,7 @@ func clients(pass *analysis.Pass) {
 				return true
 			}
 			fn, ok := pass.TypesInfo.Uses[id].(*types.Func)
-			if !ok || fn.Pkg() == nil || !engineClient(fn.Pkg().Path()) || !talks(fn) {
+			if !ok || fn.Pkg() == nil || !rule.EngineClient(fn.Pkg().Path()) || !talks(fn) {
 				return true
 			}
 			pass.Report(analysis.Diagnostic{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/analyzers/findings"
@@ -64,13 +65,14 @@ func Run(ctx context.Context, o Options) ([]findings.Finding, error) {
 	if err != nil {
 		return nil, &AnalysisError{stderr.String(), err}
 	}
-	keep, err := wanted(ctx, o, patterns)
-	if err != nil {
-		return nil, err
-	}
+	keep := wanted(ctx, o, patterns)
 	var out []findings.Finding
 	for _, f := range list {
-		if keep(f) {
+		ok, err := keep(f)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			out = append(out, f)
 		}
 	}
@@ -94,42 +96,42 @@ func checkToolchain(ctx context.Context, dir string) error {
 }
 
 // wanted returns a filter for the findings of the packages that the patterns name: units of the main modules report also when they are
-// only dependencies of those.
-func wanted(ctx context.Context, o Options, patterns []string) (func(findings.Finding) bool, error) {
-	var match []func(f findings.Finding) bool
+// only dependencies of those. A finding in a directory that is named needs no more; of others the unit decides, as a //line comment, an overlay or
+// a symbolic link may have put the position anywhere.
+func wanted(ctx context.Context, o Options, patterns []string) func(findings.Finding) (bool, error) {
+	var named []func(dir string) bool
 	for _, p := range patterns {
 		switch {
 		case p == "all" || p == "work" || strings.HasSuffix(p, ".go"):
-			return func(findings.Finding) bool { return true }, nil
+			return func(findings.Finding) (bool, error) { return true, nil }
 		case p == "." || p == ".." || strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || filepath.IsAbs(p):
 			dir, below := strings.CutSuffix(p, "...")
-			if strings.Contains(dir, "...") {
-				return wantedByList(ctx, o, patterns)
-			}
-			exact := below && !strings.HasSuffix(dir, "/") // "./a..." is also "./ab"
-			if exact {
-				return wantedByList(ctx, o, patterns)
+			if strings.Contains(dir, "...") || below && !strings.HasSuffix(dir, "/") { // "./a..." is also "./ab"
+				continue
 			}
 			if !filepath.IsAbs(dir) {
 				dir = filepath.Join(o.Dir, dir)
 			}
 			dir = filepath.Clean(dir)
-			match = append(match, func(f findings.Finding) bool {
-				at := filepath.Dir(f.Pos.File)
+			named = append(named, func(at string) bool {
 				return at == dir || below && strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 			})
-		default:
-			return wantedByList(ctx, o, patterns)
 		}
 	}
-	return func(f findings.Finding) bool {
-		for _, m := range match {
-			if m(f) {
-				return true
+	var byUnit func(findings.Finding) bool
+	return func(f findings.Finding) (bool, error) {
+		at := filepath.Dir(f.Pos.File)
+		if slices.ContainsFunc(named, func(in func(string) bool) bool { return in(at) }) {
+			return true, nil
+		}
+		if byUnit == nil {
+			var err error
+			if byUnit, err = wantedByList(ctx, o, patterns); err != nil {
+				return false, err
 			}
 		}
-		return false
-	}, nil
+		return byUnit(f), nil
+	}
 }
 
 // wantedByList asks the go command what the patterns name.

@@ -18,9 +18,13 @@
 //	        settings:
 //	          policy: .sbxvet.yaml   # optional; relative to the working directory
 //	          rules: [rawshell]      # optional; all when left out
+//	issues:
+//	  max-issues-per-linter: 0       # golangci-lint hides what goes beyond 50 findings, and beyond three of the same text
+//	  max-same-issues: 0
 //
 // golangci-lint loads the whole program at once, which takes several times the memory of "go vet -vettool"; the findings are the same. Its own
-// caches know nothing of the policy file: run "golangci-lint cache clean" after changing it.
+// caches know nothing of the policy file: run "golangci-lint cache clean" after changing it. "make golangci-lint" builds one with this plugin and
+// holds it to what the other drivers find.
 package golangci
 
 import (

@@ -74,11 +74,11 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestFindingsUnderAWholeProgramDriver runs the plugin's analyzers as golangci-lint does: over packages that are loaded from source with
-// all their dependencies. The command line's test holds the other drivers to the same lines.
-func TestFindingsUnderAWholeProgramDriver(t *testing.T) {
+// wrong makes a module and returns its directory.
+func wrong(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"go.mod": "module example.com/m\n\ngo 1.26\n",
 		"dep/dep.go": `package dep
 
@@ -100,7 +100,14 @@ func f(x string) {
 	dep.Run("finch", "ps")
 }
 `,
-	} {
+	})
+	return dir
+}
+
+// write makes files in a directory.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -109,6 +116,20 @@ func f(x string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// whatIsWrong is what every driver finds in it.
+var whatIsWrong = []string{
+	`dep/dep.go:8:14: hands program text to a shell or interpreter (sh -c, exec.Command); run the program itself, or a script file (rawshell)`,
+	`top/top.go:6:9: starts the sandbox backend's program "docker" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
+	`top/top.go:7:9: hands program text to a shell or interpreter (bash -c, dep.Run → exec.Command); run the program itself, or a script file (rawshell)`,
+	`top/top.go:8:9: starts the sandbox backend's program "finch" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
+}
+
+// TestFindingsUnderAWholeProgramDriver runs the plugin's analyzers as golangci-lint does: over packages that are loaded from source with
+// all their dependencies. The command line's test holds the other drivers to the same lines.
+func TestFindingsUnderAWholeProgramDriver(t *testing.T) {
+	dir := wrong(t)
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax | packages.NeedModule, Dir: dir, Tests: true}, "./...")
 	if err != nil {
 		t.Fatal(err)
@@ -142,13 +163,7 @@ func f(x string) {
 	}
 	slices.Sort(got)
 	got = slices.Compact(got)
-	want := []string{
-		`dep/dep.go:8:14: hands program text to a shell or interpreter (sh -c, exec.Command); run the program itself, or a script file (rawshell)`,
-		`top/top.go:6:9: starts the sandbox backend's program "docker" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
-		`top/top.go:7:9: hands program text to a shell or interpreter (bash -c, dep.Run → exec.Command); run the program itself, or a script file (rawshell)`,
-		`top/top.go:8:9: starts the sandbox backend's program "finch" outside the seam (dep.Run → exec.Command); launch through the seam instead (backendexec)`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(got, whatIsWrong) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(whatIsWrong, "\n"))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/argv"
@@ -35,7 +36,12 @@ func run(pass *analysis.Pass) (any, error) {
 		if !ok {
 			continue
 		}
-		code, ok := argv.FindCode(argv.Commands(list))
+		commands := argv.Commands(list)
+		if use.Kind == flow.Launch {
+			// A list that is read from a launch and put back into one was judged where it was made.
+			commands = slices.DeleteFunc(commands, func(c argv.Command) bool { return c.Prog.Stored() })
+		}
+		code, ok := argv.FindCode(commands)
 		if !ok {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"os"
-	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -64,7 +63,9 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := !cfg.VetxOnly || cfg.Main() && !cfg.rootElsewhere()
+	// The go command keeps the answer under a key that leaves out whether only facts were wanted, and which tests there are. Only a variant of a
+	// package made for another's test is never asked for by itself.
+	report := !cfg.VetxOnly || cfg.Main() && !strings.Contains(cfg.ID, " [")
 	if err := p.analyse(cfg, facts, analyzers, report, result); err != nil {
 		return nil, err
 	}
@@ -73,35 +74,6 @@ func Run(cfg *Config, analyzers []*analysis.Analyzer) (*Result, error) {
 		return nil, err
 	}
 	return result, cfg.WriteFacts(data)
-}
-
-// rootElsewhere reports whether the findings of a unit that is wanted for its facts come out of another unit for certain, so that they need not come
-// out of this one too: a variant of a package made for another's test is never asked for by itself, and of a package with tests in it the
-// variant with the tests is.
-func (c *Config) rootElsewhere() bool {
-	if strings.Contains(c.ID, " [") {
-		return true
-	}
-	names, err := filepath.Glob(filepath.Join(c.Dir, "*_test.go"))
-	if err != nil {
-		return false
-	}
-	// A file that an odd platform would take, too, has no constraint in its name.
-	anywhere := build.Context{GOOS: "none", GOARCH: "none", Compiler: "gc"}
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil || strings.Contains(string(data), "//go:build") || strings.Contains(string(data), "// +build") {
-			continue
-		}
-		if ok, err := anywhere.MatchFile(c.Dir, filepath.Base(name)); err != nil || !ok {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, data, parser.PackageClauseOnly)
-		if err == nil && !strings.HasSuffix(f.Name.Name, "_test") {
-			return true
-		}
-	}
-	return false
 }
 
 // A loaded is a unit with types.

@@ -33,7 +33,7 @@ func (c *checker) findAttempt(call ssa.CallInstruction) string {
 		return ""
 	}
 	if common.IsInvoke() {
-		if c.step(common.Method) {
+		if c.step(common.Method) || c.asksEngine(common.Method) {
 			return short(common.Method)
 		}
 		return ""
@@ -42,7 +42,7 @@ func (c *checker) findAttempt(call ssa.CallInstruction) string {
 		if callee.Obj == nil {
 			continue
 		}
-		if c.step(callee.Obj) {
+		if c.step(callee.Obj) || c.asksEngine(callee.Obj) {
 			return short(callee.Obj)
 		}
 		if looks[callee.Name] && len(common.Args) > 0 && c.backendName(c.result.Value(common.Args[0])) {
@@ -75,6 +75,11 @@ func (c *checker) step(fn *types.Func) bool {
 		return false
 	}
 	return c.seam(fn.Pkg()) || fn.Pkg() != nil && c.result.Directives.PackageOf(fn.Pkg()).Backend
+}
+
+// asksEngine reports whether fn is of a container engine's client library and fails when the engine does, or refuses.
+func (c *checker) asksEngine(fn *types.Func) bool {
+	return fn != nil && fn.Pkg() != nil && fn.Name() != "Close" && rule.EngineClient(fn.Pkg().Path()) && !rule.EngineClient(c.pass.Pkg.Path())
 }
 
 // backendName reports whether the value may be a backend's program, or the socket of one.

@@ -8,7 +8,7 @@
 // removes bwrap or fills the disk gets the host. Nobody is told, since the command succeeds.
 //
 // An attempt to have a sandbox is a Probe, Ensure, Plan, Prepare, Launch, Run or Wait of the seam, making a backend or a driver, a look for a backend's
-// program or socket (exec.LookPath, os.Stat), running that program, or a function, of this package or another, whose error, boolean or other result
+// program or socket (exec.LookPath, os.Stat), running that program, a call of a container engine's client library, or a function, of this package or another, whose error, boolean or other result
 // tells of the failure of one. A branch of failure is what the failing side of a condition on that result reaches and the other side does not. Reported
 // is, in such a branch,
 //

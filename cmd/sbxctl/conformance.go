@@ -3,20 +3,42 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	sbx "github.com/sbxkit/sbxkit/runtime"
 	"github.com/sbxkit/sbxkit/runtime/sbxtest"
 	"github.com/sbxkit/sbxkit/runtime/stage"
 )
 
-// conformance holds the named backends to the seam's contract and prints what holds. Its exit code is 125 where a check failed or the one
+// checksOf names the checks of the groups; none at all is every check.
+func checksOf(groups []string) (checks []string, err error) {
+	var all []string
+	for _, c := range sbxtest.Checks() {
+		if !slices.Contains(all, c.Group) {
+			all = append(all, c.Group)
+		}
+		if slices.Contains(groups, c.Group) {
+			checks = append(checks, c.Name)
+		}
+	}
+	for _, g := range groups {
+		if !slices.Contains(all, g) {
+			return nil, usageError{fmt.Errorf("no group of checks is called %q: use one of %s", g, strings.Join(all, ", "))}
+		}
+	}
+	return checks, nil
+}
+
+// conformance holds the named backends to those checks of the seam's contract, or to all of them where there are none, and prints what holds. Its exit code is 125 where a check failed or the one
 // backend that was asked for does not work here.
-func conformance(ctx context.Context, s streams, names []string, image string, asJSON bool) error {
+func conformance(ctx context.Context, s streams, names []string, image string, checks []string, asJSON bool) error {
 	var reports []*sbxtest.Report
 	failed := false
 	for _, name := range names {
-		rep, err := conform(ctx, name, image)
+		rep, err := conform(ctx, name, image, checks)
 		if err != nil {
 			return err
 		}
@@ -34,7 +56,7 @@ func conformance(ctx context.Context, s streams, names []string, image string, a
 }
 
 // conform runs the suite on one backend, which its checks share: each probes it, and a probe is a launch of its own.
-func conform(ctx context.Context, name, image string) (*sbxtest.Report, error) {
+func conform(ctx context.Context, name, image string, checks []string) (*sbxtest.Report, error) {
 	b, err := newBackend(name)
 	if err != nil {
 		return nil, err
@@ -44,7 +66,7 @@ func conform(ctx context.Context, name, image string) (*sbxtest.Report, error) {
 	}
 	rep := sbxtest.CheckBackend(ctx, func(context.Context) (*sbxtest.Subject, error) {
 		return &sbxtest.Subject{Backend: b, Image: image, Stager: stage.New()}, nil
-	}, sbxtest.Options{Parallel: 4})
+	}, sbxtest.Options{Parallel: 4, Only: checks})
 	if c, ok := b.(sbx.Closer); ok {
 		if err := c.Close(); err != nil {
 			return nil, err

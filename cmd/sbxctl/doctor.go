@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"text/tabwriter"
@@ -30,8 +31,9 @@ type diagnosis struct {
 func doctorCommand(s streams) *cobra.Command {
 	var only, image string
 	var asJSON, suite bool
+	var groups []string
 	c := &cobra.Command{
-		Use:   "doctor [--backend NAME] [--image REF] [--conformance] [--json]",
+		Use:   "doctor [--backend NAME] [--image REF] [--conformance [--group NAME]...] [--json]",
 		Short: "Probe the backends by a real launch, measure what they promise, and say what would mend those that fail",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -44,7 +46,14 @@ func doctorCommand(s streams) *cobra.Command {
 				names = []string{only}
 			}
 			if suite {
-				return conformance(c.Context(), s, names, image, asJSON)
+				checks, err := checksOf(groups)
+				if err != nil {
+					return err
+				}
+				return conformance(c.Context(), s, names, image, checks, asJSON)
+			}
+			if len(groups) > 0 {
+				return usageError{errors.New("--group names a part of --conformance, which was not asked for")}
 			}
 			var rows []diagnosis
 			for _, name := range names {
@@ -62,6 +71,7 @@ func doctorCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&only, "backend", "", "probe this one alone; exit 125 where it fails")
 	c.Flags().StringVar(&image, "image", "", "image with a /bin/sleep in which an engine's guarantees are measured, `REF`")
 	c.Flags().BoolVar(&suite, "conformance", false, "hold the backends to the seam's whole contract, which takes minutes; exit 125 where a check fails")
+	c.Flags().StringArrayVar(&groups, "group", nil, "hold them to this group of checks alone, `NAME`; can be given again")
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +37,10 @@ func TestScript(t *testing.T) {
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
 	}
 	bin := build(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -42,12 +48,13 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
-			e.Vars = append(e.Vars, "GOTOOLCHAIN=local")
+			e.Vars = append(e.Vars, "GOTOOLCHAIN=local", "SBXKIT="+root)
 			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"stamp":     stamp,
+			"status":    status,
 			"sorted":    sorted,
 			"tool":      func(ts *testscript.TestScript, _ bool, _ []string) { program(ts, "TOOL", "sbxvet") },
 			"stocktool": func(ts *testscript.TestScript, _ bool, _ []string) { program(ts, "STOCK", "stockvet") },
@@ -63,6 +70,23 @@ func stamp(ts *testscript.TestScript, _ bool, args []string) {
 		_, err = fmt.Fprintf(f, "\n// %s\n", rand.Text())
 		ts.Check(err)
 		ts.Check(f.Close())
+	}
+}
+
+// status runs a command that must end with a status: status N COMMAND ARGUMENT...
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND ARGUMENT...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = strconv.Itoa(e.ExitCode())
+	} else {
+		ts.Check(err)
+	}
+	if got != args[0] {
+		ts.Fatalf("%s ended with status %s, want %s", args[1], got, args[0])
 	}
 }
 

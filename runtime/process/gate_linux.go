@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	goruntime "runtime"
 	"strconv"
 	"time"
@@ -105,16 +106,16 @@ func (s *start) adopt(pid int) error {
 	}
 	launcher, _, err := identify(p.launcher.pid)
 	if err != nil {
-		return runtime.Fail(runtime.Setup, "reading the launcher's identity: %w", err)
+		return s.lost("reading the launcher's identity: %w", err)
 	}
 	if p.namespace, _, err = attest.OwnNamespace(pid, "pid"); err != nil {
-		return runtime.Fail(runtime.Setup, "reading the pid namespace of process %d: %w", pid, err)
+		return s.lost("reading the pid namespace of the first process: %w", err)
 	}
 	p.identity = id
 	if p.group != nil {
 		// Before the command exists: it is born in the group.
 		if err := p.group.Add(pid); err != nil {
-			return runtime.Fail(runtime.Setup, "%w", err)
+			return s.lost("%w", err)
 		}
 	}
 	return s.record(launcher, id)
@@ -129,7 +130,12 @@ func (s *start) traced() (err error) {
 		}
 	}()
 	if err := s.release(); err != nil {
-		return runtime.Fail(runtime.Setup, "%w", err)
+		if !vanished(err) {
+			return runtime.Fail(runtime.Setup, "%w", err)
+		}
+		// The launcher waits for it, and it ends when we have taken its end.
+		s.dropTracees(tracees)
+		return s.launcherFailed()
 	}
 	pid, held := s.firstPID, false
 	for {
@@ -295,6 +301,25 @@ func (s *start) launcherFailed() error {
 		return runtime.Fail(runtime.Setup, "%s ended before the command existed, and its status was not witnessed: %w", s.b.def.Program, s.reaped)
 	}
 	return runtime.Fail(runtime.Setup, "%s ended before the command existed (%s)%s", s.b.def.Program, describeStatus(s.waited), s.launcherText())
+}
+
+// lost is the failure of a step that the first process was needed for: the launcher's own where that one has ended.
+func (s *start) lost(format string, err error) error {
+	if vanished(err) {
+		// Its parts go before it does.
+		ctx, cancel := context.WithTimeout(s.ctx, abortDeadline)
+		defer cancel()
+		if waitPidfd(ctx, s.first) == nil {
+			return s.launcherFailed()
+		}
+	}
+	return runtime.Fail(runtime.Setup, format, err)
+}
+
+// vanished reports whether an error says that a process is not there any more: no such process, no entry below /proc, nobody at the
+// other end of a pipe.
+func vanished(err error) bool {
+	return errors.Is(err, unix.ESRCH) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EPIPE)
 }
 
 // skipLauncherText drops what the launcher wrote before the command exists, so that a stream begins with the command's first byte.

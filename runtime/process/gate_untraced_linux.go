@@ -72,7 +72,8 @@ func (s *start) untraced() error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	if err := s.release(); err != nil {
+	// Where nobody waits at the gate any more, its end follows, and what the launcher has told of it.
+	if err := s.release(); err != nil && !vanished(err) {
 		return runtime.Fail(runtime.Setup, "%w", err)
 	}
 	become, err := s.until(s.hasBecome)

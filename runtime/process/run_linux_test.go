@@ -224,6 +224,27 @@ func TestTheLaunchersOwnErrorIsASetupFailureWithItsWords(t *testing.T) {
 	}
 }
 
+// TestALauncherThatLeavesItsGateIsTold: bubblewrap may end at an error of its own after its first process was named and seized, and before
+// the gate is opened.
+func TestALauncherThatLeavesItsGateIsTold(t *testing.T) {
+	if ptraceDenied() {
+		t.Skip("a process that does not wait at its gate is never let through it: the start's own time ends it")
+	}
+	d := wrapped(t, `
+exec 4<&-
+(exec /bin/sh -c 'echo "{ \"child-pid\": $$ }" >&5; exec sleep 1000')
+echo "no such source, says the launcher" >&2
+exit 1
+`)
+	b := backend(t, d)
+	probe(t, b)
+	tamper(t, d)
+	_, err := tryBegin(t, b, sh("true"))
+	if !errors.Is(err, runtime.ErrSetup) || !strings.Contains(err.Error(), "no such source, says the launcher") {
+		t.Fatalf("got %v", err)
+	}
+}
+
 func TestSignalReachesTheCommand(t *testing.T) {
 	both(t, func(t *testing.T, b *Backend) {
 		r := begin(t, b, sh("trap 'echo got; exit 3' TERM; echo ready; while :; do sleep 0.01; done"))

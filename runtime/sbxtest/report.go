@@ -3,6 +3,7 @@ package sbxtest
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -69,7 +70,7 @@ func (r *Report) Summary() string {
 	return fmt.Sprintf("%s: %d passed, %d failed, %d gaps", r.Identity, r.Count(Passed), r.Count(Failed), r.Count(Gap))
 }
 
-// WriteTable writes reports side by side as a person reads them: a line a check, a column a backend, and below it every failure and gap
+// WriteTable writes reports side by side as a person reads them: a line a check that was run, a column a backend, and below it every failure and gap
 // with its reason.
 func WriteTable(w io.Writer, reports ...*Report) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
@@ -79,6 +80,9 @@ func WriteTable(w io.Writer, reports ...*Report) error {
 	}
 	fmt.Fprintln(t)
 	for _, c := range Checks() {
+		if !slices.ContainsFunc(reports, func(r *Report) bool { return r.row(c.Name) != nil }) {
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s", c.Group, c.Name)
 		for _, r := range reports {
 			status := "-"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,8 @@ func (c *C) stand(s setting) *stand {
 	opts := []runtime.Option{
 		runtime.WithJournal(st.journal), runtime.WithObserver(st.events),
 		runtime.WithEnviron(func() []string {
-			return append([]string{"PATH=/usr/local/bin:/usr/bin:/bin"}, s.environ...)
+			// Of the host's environment a backend needs where its program is; the rest is the check's own.
+			return append([]string{"PATH=" + os.Getenv("PATH")}, s.environ...)
 		}),
 	}
 	if c.subject.Stager != nil {

@@ -64,13 +64,22 @@ func Spliced(word flow.Value) (flow.Value, bool) {
 
 // Texts returns the constants the word may be, those inside a splice included.
 func Texts(word flow.Value) []string {
+	var out []string
+	for _, a := range constants(word) {
+		out = append(out, a.Text)
+	}
+	return out
+}
+
+// constants returns the alternatives that Texts names.
+func constants(word flow.Value) []flow.Alt {
 	if list, ok := Spliced(word); ok {
 		word = list.Element()
 	}
-	var out []string
+	var out []flow.Alt
 	for _, a := range word {
 		if a.Kind == flow.Str {
-			out = append(out, a.Text)
+			out = append(out, a)
 		}
 	}
 	return out
@@ -237,10 +246,11 @@ func isAssignment(word flow.Value) bool {
 
 // split reads a string of words, as env -S does.
 func split(out []Command, text flow.Value, rest []flow.Value, index int, via []string) []Command {
-	for _, t := range Texts(text) {
+	for _, a := range constants(text) {
 		var words []flow.Value
-		for _, w := range strings.Fields(t) {
-			words = append(words, flow.Value{{Kind: flow.Str, Text: w}})
+		for _, w := range strings.Fields(a.Text) {
+			a.Text = w // and it keeps where it comes from
+			words = append(words, flow.Value{a})
 		}
 		out = commandsIn(out, append(words, rest...), index, via)
 	}
@@ -253,16 +263,16 @@ func scan(out []Command, words []flow.Value, index int, via []string) []Command 
 		if _, ok := Spliced(w); ok && i == 0 && len(words) == 1 {
 			return out
 		}
-		for _, t := range Texts(w) {
-			fields := strings.Fields(t)
+		for _, a := range constants(w) {
+			fields := strings.Fields(a.Text)
 			if len(fields) > 1 && IsShell(base(fields[0])) {
 				// One string with the whole command, as ssh takes it.
-				out = split(out, flow.Value{{Kind: flow.Str, Text: t}}, words[i+1:], index+i, via)
+				out = split(out, flow.Value{a}, words[i+1:], index+i, via)
 				continue
 			}
-			if name := base(t); IsShell(name) || prefixes[name].positional > 0 || name == "env" || name == "sudo" {
+			if name := base(a.Text); IsShell(name) || prefixes[name].positional > 0 || name == "env" || name == "sudo" {
 				if len(out) < maxReadings {
-					out = commandsIn(out, append([]flow.Value{{{Kind: flow.Str, Text: t}}}, words[i+1:]...), index+i, via)
+					out = commandsIn(out, append([]flow.Value{{a}}, words[i+1:]...), index+i, via)
 				}
 			}
 		}

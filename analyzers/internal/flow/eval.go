@@ -556,9 +556,26 @@ func (r *Result) field(x ssa.Value, i int) Value {
 	}
 	v := r.eval(x).Field(f.Name())
 	if v.Has(Unknown) {
-		v = join(v, r.FieldStores(f))
+		v = join(v, r.elsewhere(x.Type(), f))
 	}
 	return v
+}
+
+// elsewhere returns what field f, of a struct of type t or of what that points to, may hold because something stores it there.
+func (r *Result) elsewhere(t types.Type, f *types.Var) Value {
+	v := r.FieldStores(f)
+	if !isLaunchArgv(r, t, f) {
+		return v
+	}
+	return mapAlts(v, func(a Alt) (Value, bool) {
+		a.stored = true
+		return Value{a}, a.Kind == Str || a.Kind == Tag || a.Kind == Concat
+	})
+}
+
+// isLaunchArgv reports whether f, a field of a struct of type t or of what that points to, is the argument list of a launch.
+func isLaunchArgv(r *Result, t types.Type, f *types.Var) bool {
+	return f.Name() == "Argv" && r.Directives.Type(t).Launch
 }
 
 func structOf(t types.Type) *types.Struct {

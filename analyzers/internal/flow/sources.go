@@ -293,8 +293,8 @@ func fieldStore(instr ssa.Instruction) (*ssa.Store, *ssa.FieldAddr, string) {
 
 // launchWrites finds argument lists handed to the seam: a store to the field Argv of a type marked //sbx:launch.
 func launchWrites(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sink), _ func(Effect)) {
-	store, fa, name := fieldStore(instr)
-	if store == nil || name != "Argv" || !r.Directives.Type(fa.X.Type()).Launch {
+	store, fa, _ := fieldStore(instr)
+	if store == nil || !isLaunchArgv(r, fa.X.Type(), structOf(fa.X.Type()).Field(fa.Field)) {
 		return
 	}
 	if _, ok := store.Val.Type().Underlying().(*types.Slice); !ok {

@@ -573,6 +573,7 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 		return nil
 	}
 	var field *types.Var
+	var of types.Type // the struct it is in
 	last := -1
 	for i, step := range a.Path {
 		if step[0] != '.' {
@@ -599,7 +600,7 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 			if f.Name() == step[1:] {
 				// What a command is started with belongs to that command, not to all the package has.
 				if f.Pkg() == nil || f.Pkg().Path() != "os/exec" {
-					field, last = f, i
+					field, of, last = f, t, i
 				}
 				t, found = f.Type(), true
 			}
@@ -611,5 +612,5 @@ func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 	if field == nil {
 		return nil
 	}
-	return alongPath(r.FieldStores(field), a.Path[last+1:])
+	return alongPath(r.elsewhere(of, field), a.Path[last+1:])
 }

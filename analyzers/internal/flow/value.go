@@ -51,9 +51,14 @@ type Alt struct {
 	Base  []Value  // zero or one
 	Sum   *Summary // Func: the summary of a function literal that left its package
 
-	fn  *ssa.Function
-	pos token.Pos // of the constant or the expression, NoPos when another package holds it
+	fn     *ssa.Function
+	pos    token.Pos // of the constant or the expression, NoPos when another package holds it
+	stored bool      // read from a launch's argument list that something else stored
 }
+
+// Stored reports whether the alternative was read from the argument list of a launch that is not known, where it is because something stores
+// it in such a list: that store is a sink of its own.
+func (a Alt) Stored() bool { return a.stored }
 
 // Pos returns the position in the current package of the constant that the alternative is, if known.
 func (a Alt) Pos() token.Pos { return a.pos }
@@ -80,7 +85,13 @@ func compareAlts(a, b *Alt) int {
 	if c := cmp.Or(slices.Compare(a.Path, b.Path), slices.Compare(a.Names, b.Names)); c != 0 {
 		return c
 	}
-	return cmp.Or(compareLists(a.Elems, b.Elems), compareLists(a.Base, b.Base))
+	if c := cmp.Or(compareLists(a.Elems, b.Elems), compareLists(a.Base, b.Base)); c != 0 || a.stored == b.stored {
+		return c
+	}
+	if a.stored {
+		return 1
+	}
+	return -1
 }
 
 func compareLists(a, b []Value) int {

@@ -13,6 +13,10 @@ func NewClientWithOpts(ops ...Opt) (*Client, error) { return nil, nil }
 
 func (*Client) Ping(ctx context.Context) (int, error) { return 0, nil }
 
+func (*Client) ContainerStart(ctx context.Context, id string) error { return nil }
+
+func (*Client) Close() error { return nil }
+
 type APIClient interface {
 	Ping(ctx context.Context) (int, error)
 }

@@ -1,0 +1,32 @@
+package rule
+
+import "strings"
+
+// engineClients are the packages, with those below them, that speak to a container engine.
+var engineClients = []string{
+	"github.com/docker/docker/client",
+	"github.com/moby/moby/client",
+	"github.com/docker/go-sdk/client",
+	"github.com/fsouza/go-dockerclient",
+	"github.com/samalba/dockerclient",
+	"github.com/containers/podman/v3/pkg/bindings",
+	"github.com/containers/podman/v4/pkg/bindings",
+	"github.com/containers/podman/v5/pkg/bindings",
+	"github.com/containers/podman/v6/pkg/bindings",
+	"github.com/containerd/containerd/client",
+	"github.com/containerd/containerd/v2/client",
+	"github.com/containerd/containerd",
+	"github.com/testcontainers/testcontainers-go",
+	"github.com/ory/dockertest",
+	"k8s.io/cri-client/pkg",
+}
+
+// EngineClient reports whether the package of that path is (part of) a container engine's client library.
+func EngineClient(path string) bool {
+	for _, c := range engineClients {
+		if path == c || strings.HasPrefix(path, c+"/") && c != "github.com/containerd/containerd" {
+			return true
+		}
+	}
+	return false
+}
