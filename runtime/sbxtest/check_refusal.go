@@ -23,7 +23,6 @@ func refusalChecks() []Check {
 		{"a command and a script", runtime.Denied, func(l *runtime.Launch) { l.Script = &runtime.Script{Interpreter: []string{"/bin/sh"}} }, nil},
 		{"a script without an interpreter", runtime.Denied, func(l *runtime.Launch) { l.Argv, l.Script = nil, &runtime.Script{Text: []byte("x")} }, nil},
 		{"a program without a name", runtime.Denied, func(l *runtime.Launch) { l.Argv = []string{""} }, nil},
-		//sbx:allow rawshell the launch is refused before anything is planned
 		{"a word with a NUL byte", runtime.Denied, func(l *runtime.Launch) { l.Argv = append(l.Argv, "a\x00b") }, nil},
 		{"a variable that the policy does not accept", runtime.Denied, set("SBXTEST_UNACCEPTED", "1"), nil},
 		{"a variable of the dynamic linker", runtime.Denied, set("LD_PRELOAD", "/tmp/evil.so"), nil},
