@@ -56,17 +56,28 @@ func (s *Settings) excluded(pass *analysis.Pass, rule string, pos token.Pos) boo
 	if len(s.Exclude) == 0 {
 		return false
 	}
-	rel, err := filepath.Rel(s.Root, pass.Fset.File(pos).Name())
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return false
+	// A file of the tree is what its name says, whatever a //line comment in it says. One from elsewhere is made of a file of the tree, as cgo does.
+	rel, ok := below(s.Root, pass.Fset.File(pos).Name())
+	if !ok {
+		if rel, ok = below(s.Root, pass.Fset.Position(pos).Filename); !ok {
+			return false
+		}
 	}
-	rel = filepath.ToSlash(rel)
 	for _, e := range s.Exclude {
 		if (len(e.Rules) == 0 || slices.Contains(e.Rules, rule)) && MatchPath(e.Pattern, rel) {
 			return true
 		}
 	}
 	return false
+}
+
+// below returns the slash-separated path of the file relative to root, if it is below that.
+func below(root, name string) (string, bool) {
+	rel, err := filepath.Rel(root, name)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
 }
 
 // MatchPath reports whether the slash-separated name matches pattern, in which ** stands for any number of path elements and a
