@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // A Base is a module laid out in a directory, as if it had been cloned there.
@@ -30,7 +32,7 @@ type Base struct {
 }
 
 // Lay copies a module to dir, which must be empty or missing, and makes it a main module with the requirements of its own: those of its
-// go.mod, or of the vendor.mod of a repository that has no go.mod. The module is one that the module around the working directory
+// go.mod without those that it takes from directories beside it, or of the vendor.mod of a repository that has no go.mod. The module is one that the module around the working directory
 // requires, or any other as path@version. What it requires in turn comes from the module cache, and from the module proxy where one is
 // to be reached and the cache lacks it.
 func Lay(ctx context.Context, module, dir string) (*Base, error) {
@@ -61,8 +63,11 @@ func (b *Base) require() error {
 	if err := os.RemoveAll(filepath.Join(b.Dir, "vendor")); err != nil {
 		return fmt.Errorf("laying out %s: %w", b.Module, err)
 	}
-	if _, err := os.Stat(filepath.Join(b.Dir, "go.mod")); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch err := b.nothingBeside(); {
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("laying out %s: %w", b.Module, err)
 	}
 	for from, to := range map[string]string{"vendor.mod": "go.mod", "vendor.sum": "go.sum"} {
 		if err := os.Rename(filepath.Join(b.Dir, from), filepath.Join(b.Dir, to)); err != nil {
@@ -70,6 +75,31 @@ func (b *Base) require() error {
 		}
 	}
 	return nil
+}
+
+// nothingBeside takes out of go.mod what replaces modules by directories: those of the repository that the module cache has not.
+func (b *Base) nothingBeside() error {
+	name := filepath.Join(b.Dir, "go.mod")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	f, err := modfile.Parse(name, data, nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Clone(f.Replace) {
+		if r.New.Version == "" {
+			if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+				return err
+			}
+		}
+	}
+	f.Cleanup()
+	if data, err = f.Format(); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
 }
 
 // list fills in the packages.

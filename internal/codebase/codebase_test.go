@@ -65,6 +65,10 @@ func TestLay(t *testing.T) {
 			map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "m.go": source, "deep/d.go": "package d\n"},
 			[]string{"example.com/m", "example.com/m/deep"}, nil,
 		},
+		"a module of a repository of several": {
+			map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n\nreplace example.com/m/log => ./log\n", "m.go": source},
+			[]string{"example.com/m"}, nil,
+		},
 		"a repository with a vendor.mod": {
 			map[string]string{"vendor.mod": "module example.com/m\n\ngo 1.26\n", "vendor.sum": "", "m.go": source, "vendor/modules.txt": "# example.com/x v1.0.0\n"},
 			[]string{"example.com/m"}, nil,
