@@ -14,9 +14,9 @@ import (
 func clients(pass *analysis.Pass) {
 	concerned := false
 	for _, p := range pass.Pkg.Imports() {
-		concerned = concerned || rule.EngineClient(p.Path())
+		concerned = concerned || rule.EngineClient(pass, p.Path())
 	}
-	if !concerned || rule.EngineClient(pass.Pkg.Path()) {
+	if !concerned || rule.EngineClient(pass, pass.Pkg.Path()) {
 		return
 	}
 	for _, file := range pass.Files {
@@ -26,7 +26,7 @@ func clients(pass *analysis.Pass) {
 				return true
 			}
 			fn, ok := pass.TypesInfo.Uses[id].(*types.Func)
-			if !ok || fn.Pkg() == nil || !rule.EngineClient(fn.Pkg().Path()) || !talks(fn) {
+			if !ok || fn.Pkg() == nil || !rule.EngineClient(pass, fn.Pkg().Path()) || !talks(fn) {
 				return true
 			}
 			pass.Report(analysis.Diagnostic{

@@ -21,7 +21,8 @@
 //
 //	sandbox.Run(ctx, sbx.Launch{Argv: []string{"make", "test"}})
 //
-// Not reported are exec.LookPath, names that are printed or compared, an exec.Cmd that is only printed, and programs whose name merely ends in one of the names.
+// Not reported are exec.LookPath, names that are printed or compared, an exec.Cmd that is only printed, programs whose name merely ends in one of the
+// names, and the use of a client library in the module that makes it.
 //
 // # How to allow it
 //

@@ -37,7 +37,7 @@
 //
 // # What it cannot see
 //
-// A process id in a collection, or one that went through a channel, a type assertion or another process; one of which nothing is known
+// A process id in a collection, a 0 or -1 in a field that also holds other ids, or one that went through a channel, a type assertion or another process; one of which nothing is known
 // is taken for the caller's own. The order with a Wait in another function that does not share the call, such as two methods of one
 // type. Whether a start time that is read is compared. The moment between the reaping and the end of Wait in which exec.Cmd may still
 // call Cancel. The programs kill and pkill, and the raw system call by number.

@@ -41,6 +41,9 @@ func run(pass *analysis.Pass) (any, error) {
 			continue
 		}
 		why := wrong(&use.Sink)
+		if why != "" && len(use.Vals[0]) == 1 && use.Vals[0][0].Kind == flow.Int && result.Varies(use, 0) {
+			why = "" // such as the -1 of a struct that has no process yet
+		}
 		if why != "" && identityChecked(result, use) && !group(use.Vals[0]) {
 			why = ""
 		}

@@ -79,7 +79,7 @@ func (c *checker) step(fn *types.Func) bool {
 
 // asksEngine reports whether fn is of a container engine's client library and fails when the engine does, or refuses.
 func (c *checker) asksEngine(fn *types.Func) bool {
-	return fn != nil && fn.Pkg() != nil && fn.Name() != "Close" && rule.EngineClient(fn.Pkg().Path()) && !rule.EngineClient(c.pass.Pkg.Path())
+	return fn != nil && fn.Pkg() != nil && fn.Name() != "Close" && rule.EngineClient(c.pass, fn.Pkg().Path()) && !rule.EngineClient(c.pass, c.pass.Pkg.Path())
 }
 
 // backendName reports whether the value may be a backend's program, or the socket of one.

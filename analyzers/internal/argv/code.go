@@ -9,7 +9,7 @@ import (
 
 var shells = map[string]bool{
 	"sh": true, "ash": true, "bash": true, "rbash": true, "dash": true, "zsh": true, "ksh": true, "ksh93": true, "mksh": true, "oksh": true,
-	"pdksh": true, "yash": true, "fish": true, "csh": true, "tcsh": true, "elvish": true, "nu": true, "xonsh": true, "osh": true,
+	"pdksh": true, "yash": true, "fish": true, "csh": true, "tcsh": true, "elvish": true, "nu": true, "xonsh": true, "osh": true, "rc": true,
 	"env:SHELL": true,
 }
 

@@ -558,6 +558,27 @@ func (r *Result) fromFields(fn *ssa.Function, v Value) Value {
 	})
 }
 
+// Varies reports whether value i of a use that came through a call was, in the callee, a field of a parameter in which the package also stores
+// something else: what it holds when the callee comes to it need not be what it holds at the call.
+func (r *Result) Varies(u *Use, i int) bool {
+	call, ok := u.Instr.(ssa.CallInstruction)
+	if !ok || u.From == nil || i >= len(u.From.Vals) {
+		return false
+	}
+	callee := call.Common().StaticCallee()
+	if callee == nil || callee.Pkg != r.SSA {
+		return false
+	}
+	varies := false
+	u.From.Vals[i].Walk(func(a Alt) bool {
+		if a.Kind == Param && slices.ContainsFunc(a.Path, func(step string) bool { return step[0] == '.' }) {
+			varies = varies || len(r.fieldOnPath(callee, a)) > 1
+		}
+		return !varies
+	})
+	return varies
+}
+
 // fieldOnPath follows a parameter's access path by types to its last field and returns what the package stores there.
 func (r *Result) fieldOnPath(fn *ssa.Function, a Alt) Value {
 	var t types.Type

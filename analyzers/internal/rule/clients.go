@@ -1,6 +1,10 @@
 package rule
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
 
 // engineClients are the packages, with those below them, that speak to a container engine.
 var engineClients = []string{
@@ -21,8 +25,12 @@ var engineClients = []string{
 	"k8s.io/cri-client/pkg",
 }
 
-// EngineClient reports whether the package of that path is (part of) a container engine's client library.
-func EngineClient(path string) bool {
+// EngineClient reports whether the package of that path is (part of) a container engine's client library, for the package under analysis: where
+// the library is made, its own module is not outside the seam of anything.
+func EngineClient(pass *analysis.Pass, path string) bool {
+	if m := pass.Module; m != nil && m.Path != "" && (path == m.Path || strings.HasPrefix(path, m.Path+"/")) {
+		return false
+	}
 	for _, c := range engineClients {
 		if path == c || strings.HasPrefix(path, c+"/") && c != "github.com/containerd/containerd" {
 			return true
