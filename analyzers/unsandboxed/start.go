@@ -39,6 +39,9 @@ func (c *checker) falls(v *view) []finding {
 		some := false
 		for _, b := range br.region {
 			for _, instr := range b.Instrs {
+				if tryAgain(instr, br) {
+					continue
+				}
 				for _, f := range c.starts(v, br, instr) {
 					add(br, f)
 					some = true
@@ -68,6 +71,28 @@ func (c *checker) falls(v *view) []finding {
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return int(a.pos) - int(b.pos) })
 	return out
+}
+
+// tryAgain reports whether the instruction is the very call whose failure the branch is about, in the next round of a loop, of the same value behind
+// an interface: what one of its implementations starts when another has failed is no fallback.
+func tryAgain(instr ssa.Instruction, br *branch) bool {
+	call, ok := instr.(ssa.CallInstruction)
+	return ok && call == br.why.call && call.Common().IsInvoke() && steady(call.Common().Value, 0)
+}
+
+// steady reports whether x is taken, field by field, from what does not change in a loop.
+func steady(x ssa.Value, depth int) bool {
+	switch x := x.(type) {
+	case *ssa.Parameter, *ssa.FreeVar, *ssa.Global:
+		return true
+	case *ssa.UnOp:
+		return depth < 8 && steady(x.X, depth+1)
+	case *ssa.FieldAddr:
+		return depth < 8 && steady(x.X, depth+1)
+	case *ssa.Field:
+		return depth < 8 && steady(x.X, depth+1)
+	}
+	return false
 }
 
 // starts returns what the instruction, which runs after a failure, starts without a sandbox by itself or through what it calls.

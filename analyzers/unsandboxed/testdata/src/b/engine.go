@@ -58,3 +58,41 @@ func asked(err error, argv []string) error {
 	}
 	return nil
 }
+
+// Two ways to one engine behind an interface: the next round goes the same way.
+
+type way interface {
+	create(ctx context.Context, argv []string) error
+}
+
+type byClient struct{ cli *client.Client }
+
+func (w byClient) create(ctx context.Context, _ []string) error { // want create:`result 0 error: Client.ContainerStart`
+	return w.cli.ContainerStart(ctx, "x")
+}
+
+type byProgram struct{}
+
+func (byProgram) create(ctx context.Context, argv []string) error {
+	return exec.CommandContext(ctx, argv[0], argv[1:]...).Run()
+}
+
+type maker struct{ way way }
+
+func (m *maker) again(ctx context.Context, argv []string) error { // want again:`result 0 error: Client.ContainerStart`
+	for {
+		if err := m.way.create(ctx, argv); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// Going through the ways is something else.
+func firstThatWorks(ctx context.Context, ways []way, argv []string) {
+	for _, w := range ways {
+		if err := w.create(ctx, argv); err != nil { // want `where byClient.create → Client.ContainerStart has failed`
+			continue
+		}
+		return
+	}
+}
