@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -29,6 +30,7 @@ type cli struct {
 	env     []string
 	config  string // a variable of the environment that is Docker's alone
 	limit   deadlines
+	met     atomic.Pointer[met]
 	greeted
 }
 
@@ -207,12 +209,6 @@ func (c *cli) classify(ctx context.Context, err error, look func(context.Context
 		failed.class = cerrdefs.ErrNotFound
 	}
 	return failed
-}
-
-// alive reports whether the engine answers at all.
-func (c *cli) alive(ctx context.Context) bool {
-	_, _, err := c.greet(ctx)
-	return err == nil
 }
 
 // capped keeps the first bytes of what is written to it.

@@ -1,11 +1,16 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -35,6 +40,88 @@ func TestAnEngineIsAskedForItsVersionOnceWhileItIsTheSame(t *testing.T) {
 		id, err := b.Probe(within(t), runtime.ProbeRequest{})
 		if err != nil || id.Version != c.version || asked.Load() != c.asked {
 			t.Errorf("%+v: %+v, %v, asked %d times", c, id, err, asked.Load())
+		}
+	}
+}
+
+// TestAPodmanServiceIsAskedForItsVersionOnceWhileItIsTheSame counts the same question by the program: while the socket is the same one, an
+// engine answers at it, and not for longer than a minute.
+func TestAPodmanServiceIsAskedForItsVersionOnceWhileItIsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(file(name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listen := func() {
+		t.Helper()
+		if err := os.Remove(file("socket")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", file("socket"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.(*net.UnixListener).SetUnlinkOnClose(false)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("podman", `#!/bin/sh
+cd "${0%/*}" || exit 125
+case "$*" in
+*" version "*) echo asked >>asked; cat version ;;
+*" info "*) echo '{"host":{"os":"linux"}}' ;;
+*" container ls "*) [ ! -e silent ] ;;
+*) exit 125 ;;
+esac
+`, 0o755)
+	b := underTest{name: podmanEngine, program: "podman", endpoint: "unix://" + file("socket"), via: ViaCLI}.backend(t, func(d *Definition) {
+		d.Options.Program = file("podman")
+	})
+	link := func() *cli {
+		l, err := b.current()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.(*cli)
+	}
+	nothing := func() {}
+	for _, c := range []struct {
+		name, engine string
+		before       func()
+		asked        int
+	}{
+		{"at first", podmanEngine, listen, 1},
+		{"the same again", podmanEngine, nothing, 1},
+		{"another socket in its place", podmanEngine, listen, 2},
+		{"the same again", podmanEngine, nothing, 2},
+		{"nobody answers", podmanEngine, func() { write("silent", "", 0o644) }, 3},
+		{"somebody does again", podmanEngine, func() {
+			if err := os.Remove(file("silent")); err != nil {
+				t.Fatal(err)
+			}
+		}, 3},
+		{"a minute later", podmanEngine, func() { link().met.Load().at = time.Now().Add(-proofAge) }, 4},
+		{"an engine whose answer is cheap", "Engine", listen, 5},
+		{"the same again", "Engine", nothing, 6},
+	} {
+		c.before()
+		version := fmt.Sprintf("4.%d", c.asked)
+		write("version", fmt.Sprintf(`{"Server":{"ApiVersion":"1.41","Components":[{"Name":%q,"Version":%q}]}}`, c.engine, version), 0o644)
+		id, err := b.Probe(within(t), runtime.ProbeRequest{})
+		if c.engine != podmanEngine {
+			if !errors.Is(err, runtime.ErrUnsupported) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		} else if err != nil || id.Version != version {
+			t.Errorf("%s: %+v, %v, want version %s", c.name, id, err, version)
+		}
+		asked, err := os.ReadFile(file("asked"))
+		if n := strings.Count(string(asked), "asked"); err != nil || n != c.asked {
+			t.Errorf("%s: asked %d times, want %d, %v", c.name, n, c.asked, err)
 		}
 	}
 }
