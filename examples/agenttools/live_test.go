@@ -12,57 +12,105 @@ import (
 	"github.com/sbxkit/sbxkit/examples/agenttools/tools"
 	"github.com/sbxkit/sbxkit/generated/bwrap"
 	"github.com/sbxkit/sbxkit/generated/docker"
+	"github.com/sbxkit/sbxkit/generated/local"
 	"github.com/sbxkit/sbxkit/generated/podman"
 	"github.com/sbxkit/sbxkit/internal/testhost"
 	sbx "github.com/sbxkit/sbxkit/runtime"
+	"github.com/sbxkit/sbxkit/runtime/engine"
 	"github.com/sbxkit/sbxkit/runtime/journal"
 )
 
-// program is where the toolbox stands inside, on every backend.
-const program = "/opt/toolbox/toolbox"
+// inside is where the toolbox stands in a sandbox.
+const inside = "/opt/toolbox/toolbox"
+
+// place is a backend of this host, as a server would be wired to it.
+type place struct {
+	backend sbx.Backend
+	image   string
+	// openly is true where there is no sandbox, which is said openly: the program itself has no name for that.
+	openly bool
+}
+
+// places are the backends of this host, with the engines by their programs beside their APIs.
+var places = []struct {
+	name string
+	find func(*testing.T) (place, error)
+}{
+	{"local", func(*testing.T) (p place, err error) {
+		p.openly = true
+		p.backend, err = local.New(local.Options{})
+		return p, err
+	}},
+	{"bwrap", func(t *testing.T) (p place, err error) {
+		testhost.Bwrap(t)
+		p.backend, err = bwrap.New(bwrap.Options{})
+		return p, err
+	}},
+	{"docker", func(t *testing.T) (place, error) { return onDocker(t, engine.ViaAPI) }},
+	{"docker CLI", func(t *testing.T) (place, error) { return onDocker(t, engine.ViaCLI) }},
+	{"podman", func(t *testing.T) (place, error) { return onPodman(t, engine.ViaAPI) }},
+	{"podman CLI", func(t *testing.T) (place, error) { return onPodman(t, engine.ViaCLI) }},
+}
+
+func onDocker(t *testing.T, via engine.Via) (p place, err error) {
+	host, image := testhost.Docker(t)
+	p.image = image
+	p.backend, err = docker.New(docker.Options{Endpoint: host, Via: via})
+	return p, err
+}
+
+func onPodman(t *testing.T, via engine.Via) (p place, err error) {
+	host, image := testhost.Podman(t)
+	p.image = image
+	p.backend, err = podman.New(podman.Options{Endpoint: host, Via: via})
+	return p, err
+}
+
+// open makes the seam over a place, and says where the toolbox stands for its commands.
+func (p place) open(t *testing.T, state string) (s tools.Seam, toolbox string) {
+	t.Helper()
+	toolbox, _ = testhost.Toolbox(t)
+	b, opts := p.backend, []sbx.Option(nil)
+	if p.openly {
+		temporary := t.TempDir()
+		b, opts = nil, []sbx.Option{sbx.WithMode(sbx.Disabled), sbx.WithUnsandboxed(p.backend), sbx.WithEnviron(func() []string {
+			return append(os.Environ(), "TMPDIR="+temporary) // for what a session that is killed leaves
+		})}
+	}
+	s, err := open(t.Context(), b, state, t.TempDir(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Base.Image.Ref = p.image; !p.openly {
+		s.Base.Mounts = []sbx.Mount{{Kind: sbx.MountBindRO, Source: toolbox, Target: inside}}
+		toolbox = inside
+	}
+	return s, toolbox
+}
 
 // TestToolsOnRealBackends runs the same tools, unchanged, on every backend of this host.
 func TestToolsOnRealBackends(t *testing.T) {
-	for name, need := range map[string]func(*testing.T) (b sbx.Backend, image string, err error){
-		"bwrap": func(t *testing.T) (b sbx.Backend, image string, err error) {
-			testhost.Bwrap(t)
-			b, err = bwrap.New(bwrap.Options{})
-			return b, "", err
-		},
-		"docker": func(t *testing.T) (b sbx.Backend, image string, err error) {
-			host, image := testhost.Docker(t)
-			b, err = docker.New(docker.Options{Endpoint: host})
-			return b, image, err
-		},
-		"podman": func(t *testing.T) (b sbx.Backend, image string, err error) {
-			host, image := testhost.Podman(t)
-			b, err = podman.New(podman.Options{Endpoint: host})
-			return b, image, err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, where := range places {
+		t.Run(where.name, func(t *testing.T) {
 			t.Parallel()
-			b, image, err := need(t)
+			p, err := where.find(t)
 			if err != nil {
 				t.Fatal(err)
 			}
-			toolbox, _ := testhost.Toolbox(t)
 			state := filepath.Join(t.TempDir(), "state")
-			s, err := open(t.Context(), b, state, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Base.Image.Ref = image
-			s.Base.Mounts = []sbx.Mount{{Kind: sbx.MountBindRO, Source: toolbox, Target: program}}
+			s, toolbox := p.open(t, state)
 			t.Run("tools", func(t *testing.T) {
-				for tool, live := range map[string]func(*testing.T, tools.Seam){"shell": liveShell, "tasks": liveTasks, "repl": liveREPL, "agent": liveAgent} {
+				for tool, live := range map[string]func(*testing.T, tools.Seam){
+					"shell": liveShell, "tasks": liveTasks, "repl": liveREPL,
+					"agent": func(t *testing.T, s tools.Seam) { liveAgent(t, s, toolbox) },
+				} {
 					t.Run(tool, func(t *testing.T) {
 						t.Parallel()
 						live(t, s)
 					})
 				}
 			})
-			nothingLeft(t, b, state)
+			nothingLeft(t, p.backend, state)
 			if err := s.Box.Close(); err != nil {
 				t.Error(err)
 			}
@@ -105,24 +153,44 @@ func liveShell(t *testing.T, s tools.Seam) {
 
 func liveTasks(t *testing.T, s tools.Seam) {
 	tasks := tools.NewTasks(s)
-	loud, err := tasks.Start(t.Context(), "while :; do echo 0123456789; done", tools.TaskLimits{Log: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
-	silent, err := tasks.Start(t.Context(), "echo begun; sleep 600", tools.TaskLimits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the log cap ends the loud one, and the silent one has begun", func() bool {
-		l, err := tasks.Log(loud)
-		q, err2 := tasks.Log(silent)
-		if err := errors.Join(err, err2); err != nil {
+	start := func(text string, l tools.TaskLimits) string {
+		t.Helper()
+		id, err := tasks.Start(t.Context(), text, l)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return !l.Running && q.Running && q.Log == "begun\n"
-	})
-	if l, err := tasks.Log(loud); err != nil || l.Ended == nil || l.Ended.Outcome != string(sbx.OutputLimit) || len(l.Log) > 4500 {
-		t.Errorf("%+v, %v", l, err)
+		return id
+	}
+	ended := map[string]sbx.Outcome{
+		start("while :; do echo 0123456789; done", tools.TaskLimits{Log: 4096}):                      sbx.OutputLimit,
+		start("while :; do echo tick; sleep 0.1; done", tools.TaskLimits{Watchdog: 2 * time.Second}): sbx.TimedOut,
+		start("echo once; sleep 600", tools.TaskLimits{Quiet: 2 * time.Second}):                      sbx.TimedOut,
+		start("exit 3", tools.TaskLimits{}):                                                          sbx.Exited,
+	}
+	silent := start("echo begun; sleep 600", tools.TaskLimits{})
+	look := func(id string) tools.Task {
+		t.Helper()
+		v, err := tasks.Log(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for id, outcome := range ended {
+		until(t, id+" has ended", func() bool { return !look(id).Running })
+		if v := look(id); v.Ended == nil || v.Ended.Outcome != string(outcome) || len(v.Log) > 4500 {
+			t.Errorf("%+v (%+v), want %s", v, v.Ended, outcome)
+		}
+	}
+	until(t, "the silent one has begun", func() bool { return look(silent).Log == "begun\n" })
+	list := tasks.List()
+	if len(list) != len(ended)+1 {
+		t.Errorf("the list is %+v", list)
+	}
+	for _, v := range list {
+		if v.Running != (v.ID == silent) || v.Log != "" || v.Command == "" {
+			t.Errorf("the list has %+v", v)
+		}
 	}
 	if v, err := tasks.Kill(t.Context(), silent); err != nil || v.Running || v.Ended.Outcome != string(sbx.Canceled) {
 		t.Errorf("%+v, %v", v, err)
@@ -177,8 +245,8 @@ func liveREPL(t *testing.T, s tools.Seam) {
 	}
 }
 
-func liveAgent(t *testing.T, s tools.Seam) {
-	a, err := tools.StartAgent(t.Context(), s, []string{program, "sbx-probe", "jsonrpc"}, tools.AgentLimits{Look: 5 * time.Millisecond})
+func liveAgent(t *testing.T, s tools.Seam, toolbox string) {
+	a, err := tools.StartAgent(t.Context(), s, []string{toolbox, "sbx-probe", "jsonrpc"}, tools.AgentLimits{Look: 5 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

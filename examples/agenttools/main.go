@@ -63,7 +63,7 @@ func run(ctx context.Context) (err error) {
 }
 
 // open makes the seam: a driver with a journal in state, whose leftovers of earlier sessions it removes first.
-func open(ctx context.Context, b sbx.Backend, state, workspace string) (tools.Seam, error) {
+func open(ctx context.Context, b sbx.Backend, state, workspace string, opts ...sbx.Option) (tools.Seam, error) {
 	if err := os.MkdirAll(filepath.Dir(state), 0o700); err != nil {
 		return tools.Seam{}, err
 	}
@@ -71,7 +71,7 @@ func open(ctx context.Context, b sbx.Backend, state, workspace string) (tools.Se
 	if err != nil {
 		return tools.Seam{}, err
 	}
-	box, err := sbx.New(b, sbx.WithJournal(j))
+	box, err := sbx.New(b, append(opts, sbx.WithJournal(j))...)
 	if err != nil {
 		return tools.Seam{}, err
 	}

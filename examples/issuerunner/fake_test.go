@@ -50,7 +50,7 @@ func playedIn(t *testing.T, dir string, sc *script.Script, f func(t *testing.T, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, c, err := open(t.Context(), b, nil, dir)
+		r, c, err := open(t.Context(), b, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

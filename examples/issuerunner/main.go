@@ -34,7 +34,7 @@ func main() {
 	flag.Parse()
 	b, err := backend(os.Getenv(backendVariable))
 	if err == nil {
-		err = run(ctx, b, nil, *dir, *workers, *only, os.Stdout)
+		err = run(ctx, b, *dir, *workers, *only, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "issuerunner:", err)
@@ -44,8 +44,8 @@ func main() {
 }
 
 // open makes the repository, where there is none yet, and the controller on it, and settles what an earlier one left.
-func open(ctx context.Context, b sbx.Backend, o sbx.Observer, dir string) (*control.Runner, control.Config, error) {
-	c := control.Config{Backend: b, Observer: o, Dir: filepath.Join(dir, "state"), Attempts: 3}
+func open(ctx context.Context, b sbx.Backend, dir string, opts ...sbx.Option) (*control.Runner, control.Config, error) {
+	c := control.Config{Backend: b, Options: opts, Dir: filepath.Join(dir, "state"), Attempts: 3}
 	err := os.MkdirAll(c.Dir, 0o700)
 	if err != nil {
 		return nil, c, err
@@ -66,8 +66,8 @@ func open(ctx context.Context, b sbx.Backend, o sbx.Observer, dir string) (*cont
 	return r, c, nil
 }
 
-func run(ctx context.Context, b sbx.Backend, o sbx.Observer, dir string, workers int, only string, out io.Writer) (err error) {
-	r, c, err := open(ctx, b, o, dir)
+func run(ctx context.Context, b sbx.Backend, dir string, workers int, only string, out io.Writer, opts ...sbx.Option) (err error) {
+	r, c, err := open(ctx, b, dir, opts...)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 # The inside of the session: reads how many lines follow, then those lines; evaluates them in this very shell; answers with one line of marker,
 # status and size, then the output. $1 is the marker, $2 how many bytes of output are answered at most.
-sbx_out=/tmp/sbx-repl-output
+# The output's file is named by the marker, which nobody else knows: two sessions may share a /tmp.
+sbx_out=${TMPDIR:-/tmp}/sbx-repl-$1
 while IFS= read -r sbx_lines; do
     sbx_code=
     while [ "$sbx_lines" -gt 0 ] && IFS= read -r sbx_line; do
@@ -23,3 +24,4 @@ while IFS= read -r sbx_lines; do
         head -c "$sbx_size" "$sbx_out"
     fi
 done
+rm -f "$sbx_out"

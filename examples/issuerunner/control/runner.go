@@ -38,9 +38,9 @@ type Issue struct {
 type Config struct {
 	Backend sbx.Backend
 	Journal sbx.Journal
-	// Observer is optional.
-	Observer sbx.Observer
-	Git      Git
+	// Options are what else the sandbox is made with: an observer, a mode.
+	Options []sbx.Option
+	Git     Git
 	// Dir is the controller's own directory, for its counters and what was exported.
 	Dir string
 	// Attempts is how often an issue is tried.
@@ -62,11 +62,7 @@ func New(c Config) (*Runner, error) {
 	for _, i := range c.Issues {
 		in.issues[i.ID] = i
 	}
-	opts := []sbx.Option{sbx.WithJournal(c.Journal), sbx.WithController(in), sbx.WithStager(stage.New())}
-	if c.Observer != nil {
-		opts = append(opts, sbx.WithObserver(c.Observer))
-	}
-	box, err := sbx.New(c.Backend, opts...)
+	box, err := sbx.New(c.Backend, append([]sbx.Option{sbx.WithJournal(c.Journal), sbx.WithController(in), sbx.WithStager(stage.New())}, c.Options...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +115,7 @@ func (r *Runner) launch(i Issue, output *sbx.Tail) sbx.Launch {
 		Stdout:    output, Stderr: output,
 		Charge: func(_ context.Context, p *sbx.Plan) error { return r.charge(i, p) },
 	}
-	if r.c.Backend.Describe().Exports {
+	if b := r.c.Backend; b != nil && b.Describe().Exports {
 		l.Artifacts = &sbx.Artifacts{Paths: []string{workspace}, Files: maxFiles, Bytes: maxBytes}
 	}
 	return l
