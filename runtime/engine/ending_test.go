@@ -6,6 +6,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -71,6 +74,33 @@ func TestASignalIsToldFromAStatusWhereTheCommandLivedToBeWatched(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestALateRecordOfTheStartMakesNoRunShorter reads the time of a command that slept for a second, started and not seen so by a busy engine until
+// a tenth of it was over.
+func TestALateRecordOfTheStartMakesNoRunShorter(t *testing.T) {
+	began := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	ended := &container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{State: &container.State{FinishedAt: "2026-12-01T12:00:01.01Z"}}}
+	const recorded = 910 * time.Millisecond
+	for _, c := range []struct {
+		name   string
+		record *container.InspectResponse
+		began  time.Time
+		remote bool
+		want   time.Duration
+	}{
+		{"on this host", ended, began, false, 1010 * time.Millisecond},
+		{"by another clock", ended, began, true, recorded},
+		{"by a clock that was set back", ended, began.Add(time.Hour), false, recorded},
+		{"by nobody's start", ended, time.Time{}, false, recorded},
+		{"without an end", &container.InspectResponse{}, began, false, recorded},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := took(recorded, c.record, c.began, c.remote); got != c.want {
+				t.Errorf("it took %v, want %v", got, c.want)
+			}
+		})
+	}
 }
 
 func TestProcessOneThatIgnoresTermIsStillKilled(t *testing.T) {

@@ -98,6 +98,7 @@ func (p *process) settle(ctx context.Context) (*runtime.Exit, error) {
 		exit.Observer = "engine inspect"
 		exit.Notes = append(exit.Notes, "the wait broke: "+broke.Error())
 	}
+	exit.Usage.Wall = took(exit.Usage.Wall, i, p.began, p.plan.Identity.Remote)
 	if counted := p.witness(exit); !counted && !exit.OOM && p.plan.Request.Limits.Memory != nil {
 		exit.Notes = append(exit.Notes, noteUncounted)
 	}
@@ -132,7 +133,6 @@ func (p *process) witness(x *runtime.Exit) (counted bool) {
 		x.Observer += ", pidfd"
 	}
 	u := p.watch.usage()
-	// The engine's own record of the start is late where the host is busy: a run would have taken less time than its command slept.
 	x.Usage.Wall = u.at.Sub(p.began)
 	x.Usage.PeakMemory, x.Usage.UserCPU, x.Usage.SystemCPU = u.peak, u.user, u.system
 	if u.killsFrom != "" && u.kills > 0 {
@@ -140,6 +140,16 @@ func (p *process) witness(x *runtime.Exit) (counted bool) {
 	}
 	x.OOM = byKill && x.OOMKills > 0
 	return u.killsFrom != "" || !byKill
+}
+
+// took is how long a run took whose end nobody watched, where the engine's record says recorded. Its record of the start is late where the host
+// is busy, and a run would have taken less time than its command slept: where the clock is ours too, the time counts from when the start was
+// asked for, as it does of a watched one.
+func took(recorded time.Duration, i *container.InspectResponse, began time.Time, remote bool) time.Duration {
+	if to, ok := finishedAt(i); ok && !remote && !began.IsZero() {
+		return max(recorded, to.Sub(began))
+	}
+	return recorded
 }
 
 // noteUncounted stands where a command that had a memory limit ended by SIGKILL, or with its status, before anybody could open its control group,
