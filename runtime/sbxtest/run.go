@@ -48,19 +48,15 @@ func Run(t *testing.T, f Factory, o Options) *Report {
 			}
 		}
 	}
-	limit := make(chan struct{}, max(o.Parallel, 1))
+	parallel := max(o.Parallel, 1)
+	if o.Bubble {
+		parallel = 1
+	}
 	for _, group := range groups(selected(o)) {
 		t.Run(group[0].Group, func(t *testing.T) {
-			for _, c := range group {
-				t.Run(c.Name, func(t *testing.T) {
-					if o.Parallel > 1 && !c.serial && !o.Bubble {
-						t.Parallel()
-						limit <- struct{}{}
-						defer func() { <-limit }()
-					}
-					one(t, c)
-				})
-			}
+			each(group, parallel, func(c Check) {
+				t.Run(c.Name, func(t *testing.T) { one(t, c) })
+			})
 		})
 	}
 	rep.sort()
@@ -75,31 +71,37 @@ func CheckBackend(ctx context.Context, f Factory, o Options) *Report {
 	}
 	var mu sync.Mutex
 	for _, group := range groups(selected(o)) {
-		limit := make(chan struct{}, max(o.Parallel, 1))
-		var running sync.WaitGroup
-		for _, c := range group {
+		each(group, max(o.Parallel, 1), func(c Check) {
 			if ctx.Err() != nil {
-				break
+				return
 			}
-			if c.serial {
-				running.Wait()
-			}
-			limit <- struct{}{}
-			running.Go(func() {
-				defer func() { <-limit }()
-				row, _, _ := runCheck(ctx, c, f, o)
-				mu.Lock()
-				defer mu.Unlock()
-				rep.Rows = append(rep.Rows, row)
-			})
-			if c.serial {
-				running.Wait()
-			}
-		}
-		running.Wait()
+			row, _, _ := runCheck(ctx, c, f, o)
+			mu.Lock()
+			defer mu.Unlock()
+			rep.Rows = append(rep.Rows, row)
+		})
 	}
 	rep.sort()
 	return rep
+}
+
+// each calls f for the checks of a group, so many at once; the serial ones run alone, and last.
+func each(group []Check, parallel int, f func(Check)) {
+	var running sync.WaitGroup
+	limit := make(chan struct{}, parallel)
+	for _, c := range group {
+		if c.serial {
+			running.Wait()
+			f(c)
+			continue
+		}
+		limit <- struct{}{}
+		running.Go(func() {
+			defer func() { <-limit }()
+			f(c)
+		})
+	}
+	running.Wait()
 }
 
 // probe says whether the backend works here at all.

@@ -33,7 +33,8 @@ type Factory func(ctx context.Context) (*Subject, error)
 type Options struct {
 	// Timeout ends a check that hangs; zero is two minutes.
 	Timeout time.Duration
-	// Parallel is how many checks run at once, where they may; zero is one. Under Run, the flag -parallel bounds it too.
+	// Parallel is how many checks run at once, where they may; zero is one. The flag -parallel does not bound it: most checks wait for
+	// the backend.
 	Parallel int
 	// Bubble runs each check in a bubble of testing/synctest, where waiting takes no time: for backends that start nothing. Only Run
 	// looks at it.
