@@ -66,6 +66,7 @@ type Result struct {
 	byType     map[string]map[string]Callee
 	starters   map[string]bool
 
+	fullNames       map[*ssa.Function]string
 	isolatesNothing map[*types.Package]bool
 
 	candidateMemo map[candidateKey][]Callee
@@ -99,6 +100,7 @@ func run(pass *analysis.Pass) (any, error) {
 		effects:    make(map[*ssa.Function][]Effect),
 
 		candidateMemo:   make(map[candidateKey][]Callee),
+		fullNames:       make(map[*ssa.Function]string),
 		isolatesNothing: make(map[*types.Package]bool),
 	}
 	if directive.Standard(pass) {

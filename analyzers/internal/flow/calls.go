@@ -24,6 +24,16 @@ func fullName(fn *ssa.Function) string {
 	return fn.Name()
 }
 
+// fullName is fullName(fn), which is asked for at every call of fn and takes a while to put together.
+func (r *Result) fullName(fn *ssa.Function) string {
+	name, ok := r.fullNames[fn]
+	if !ok {
+		name = fullName(fn)
+		r.fullNames[fn] = name
+	}
+	return name
+}
+
 // ShortName returns the name a message calls fn by: "run", "(*Runner).Start", "exec.Command", "function literal in run".
 func ShortName(fn *ssa.Function, from *types.Package) string {
 	if fn.Parent() != nil {
@@ -118,7 +128,7 @@ func (r *Result) calleeOf(fn *ssa.Function) Callee {
 	if o := fn.Origin(); o != nil {
 		fn = o
 	}
-	c := Callee{Name: fullName(fn), Fn: fn}
+	c := Callee{Name: r.fullName(fn), Fn: fn}
 	if obj, ok := fn.Object().(*types.Func); ok {
 		c.Obj = obj.Origin()
 	}
@@ -256,7 +266,7 @@ func (r *Result) callResult(call *ssa.Call, i int) Value {
 	}
 	if !call.Call.IsInvoke() {
 		if fn := call.Call.StaticCallee(); fn != nil {
-			if v, ok := r.model(fullName(fn), call, i); ok {
+			if v, ok := r.model(r.fullName(fn), call, i); ok {
 				return v
 			}
 			if v, ok := r.unsandboxedResult(call, i); ok {

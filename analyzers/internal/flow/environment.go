@@ -139,7 +139,7 @@ func environSources(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func
 		if fn == nil || len(instr.Common().Args) == 0 {
 			return
 		}
-		name := fullName(fn)
+		name := r.fullName(fn)
 		args := instr.Common().Args
 		switch {
 		case exectable.StartMethods[name]:

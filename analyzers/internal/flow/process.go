@@ -79,7 +79,7 @@ func processCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(S
 		return
 	}
 	if fn := common.StaticCallee(); fn != nil {
-		name := fullName(fn)
+		name := r.fullName(fn)
 		if killers[name] && !mayStop(fn, call) {
 			emit(r.processSink(name, r.Args(common)))
 		}

@@ -25,11 +25,12 @@ func startCalls(r *Result, _ *ssa.Function, instr ssa.Instruction, emit func(Sin
 	}
 	if fn := common.StaticCallee(); fn != nil {
 		// Spare the rest of the work for what is not in the table.
-		if start, ok := exectable.Starts[fullName(fn)]; ok {
-			if v, ok := instr.(ssa.Value); ok && exectable.Makers[fullName(fn)] && r.onlyLookedAt(v) {
+		name := r.fullName(fn)
+		if start, ok := exectable.Starts[name]; ok {
+			if v, ok := instr.(ssa.Value); ok && exectable.Makers[name] && r.onlyLookedAt(v) {
 				return
 			}
-			emit(r.startSink(fullName(fn), start, r.Args(common)))
+			emit(r.startSink(name, start, r.Args(common)))
 		}
 		return
 	}

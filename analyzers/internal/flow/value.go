@@ -658,22 +658,33 @@ func cutAt(v Value, d int) Value {
 		}
 		return unknown()
 	}
-	if !slices.ContainsFunc(v, func(a Alt) bool { return a.deeper(d) }) {
-		return v
-	}
-	out := make([]Value, 0, len(v))
-	for _, a := range v {
-		if a.deeper(d) {
-			elems := make([]Value, len(a.Elems))
-			for i, e := range a.Elems {
-				elems[i] = cutAt(e, d-1)
-			}
-			a.Elems = elems
-			if len(a.Base) > 0 {
-				a.Base = []Value{cutAt(a.Base[0], d-1)}
-			}
+	var out []Value // what stands for v[:kept]
+	kept := 0
+	for i := range v {
+		if !v[i].deeper(d) {
+			continue
+		}
+		a := v[i]
+		a.Elems, a.Base = cutList(a.Elems, d-1), cutList(a.Base, d-1)
+		if kept < i {
+			out = append(out, v[kept:i:i])
 		}
 		out = append(out, Value{a})
+		kept = i + 1
 	}
-	return join(out...)
+	if kept == 0 {
+		return v
+	}
+	return join(append(out, v[kept:])...)
+}
+
+func cutList(list []Value, d int) []Value {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]Value, len(list))
+	for i, v := range list {
+		out[i] = cutAt(v, d)
+	}
+	return out
 }
