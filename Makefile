@@ -9,11 +9,14 @@ PACKAGES  ?= ./...
 TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
+# How often make bench runs each side, and on what: make bench BENCH=tools/warm
+BENCHTIME ?= 5x
+BENCH     ?= tools
 
 # Otherwise each process with the race detector, the children of tests too, waits a second before it ends.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help run run-agenttools run-issuerunner test fuzz golangci-lint soak generate plans lint build clean
+.PHONY: help run run-agenttools run-issuerunner test fuzz golangci-lint bench soak generate plans lint build clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +43,9 @@ conformance: ## hold every backend of this machine to the contract, and write do
 GOLANGCI_LINT ?= v2.15.0
 golangci-lint: ## build golangci-lint with our plugin, and hold what it finds to the other drivers (needs the module proxy)
 	go test ./analyzers/golangci -run TestACustomGolangciLint -count=1 -timeout 1h -golangci-lint $(GOLANGCI_LINT) -v
+
+bench: ## sbxvet beside go vet on x/tools (BENCH=otel, BENCH=moby), in turns
+	go test ./cmd/sbxvet/bench -run '^$$' -bench 'BesideGoVet/$(BENCH)' -benchtime $(BENCHTIME) -timeout 6h
 
 soak: ## all tests SOAK times over, in random order, each at its full size
 	SBX_TEST_SOAK=1 hack/setup -- go run ./hack/testreport -race -count=$(SOAK) -shuffle=on -timeout=2h $(TESTFLAGS) $(PACKAGES)
