@@ -23,7 +23,9 @@ type entry struct {
 	mu      sync.Mutex
 	lock    *flock.Flock // nil once it was given back
 	record  runtime.Record
-	named   bool // the run's directory itself was synced
+	turn    uint64 // of the record; 0 while none was kept on disk
+	synced  bool   // a record may be on disk that must not be lost
+	named   bool   // the names are on disk too: the run's directory, its files
 	removed bool
 }
 
@@ -39,7 +41,8 @@ func (e *entry) Record() runtime.Record {
 	return e.record
 }
 
-// Update replaces the record atomically. On error the old one stands. After Close or Remove it is os.ErrClosed.
+// Update replaces the record atomically, on disk with sync and ever after. On error the old one stands. After Close or Remove it is
+// os.ErrClosed.
 func (e *entry) Update(r runtime.Record, sync bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -53,20 +56,29 @@ func (e *entry) Update(r runtime.Record, sync bool) error {
 	if err := e.j.fits(r); err != nil {
 		return fail(err)
 	}
-	data, err := encode(r)
+	// Once a record is on disk each later one is too: of two files that take turns, one is whole at any time.
+	sync = sync || e.turn > 0
+	turn := e.turn
+	if sync {
+		turn++
+	}
+	data, err := encodeTurn(r, turn)
 	if err != nil {
 		return fail(err)
 	}
-	if err := replace(e.Dir(), recordName, data, sync); err != nil {
+	named := e.named
+	if sync {
+		named, err = keep(e.Dir(), recordName, data, e.synced, e.named)
+	} else {
+		err = replace(e.Dir(), recordName, data, false)
+	}
+	if err == nil && sync && !e.named {
+		err = syncDir(e.j.runs())
+	}
+	if err != nil {
 		return fail(err)
 	}
-	e.record = e.j.placed(r)
-	if sync && !e.named {
-		if err := syncDir(e.j.runs()); err != nil {
-			return fail(err)
-		}
-		e.named = true
-	}
+	e.record, e.turn, e.synced, e.named = e.j.placed(r), turn, e.synced || sync, named
 	return nil
 }
 

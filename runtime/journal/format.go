@@ -37,11 +37,16 @@ type stored struct {
 	runtime.Record
 	// RawPaths stand for token.paths where one of those is not valid UTF-8, which JSON cannot hold.
 	RawPaths [][]byte `json:"raw_paths,omitempty"`
+	// Turn counts the records of a run that are kept on disk, each in the one of two files that does not hold the last: the newest whole one
+	// is the record (keep). 0 in one that is not.
+	Turn uint64 `json:"turn,omitempty"`
 }
 
 // encode gives the file of a record. The run's directory is left out: a state directory may be moved.
-func encode(r runtime.Record) ([]byte, error) {
-	s := stored{Record: r}
+func encode(r runtime.Record) ([]byte, error) { return encodeTurn(r, 0) }
+
+func encodeTurn(r runtime.Record, turn uint64) ([]byte, error) {
+	s := stored{Record: r, Turn: turn}
 	s.Version = runtime.RecordVersion
 	s.Run.Dir, s.Token.Run.Dir = "", ""
 	if slices.ContainsFunc(r.Token.Paths, func(p string) bool { return !utf8.ValidString(p) }) {
@@ -75,8 +80,13 @@ func encodeRaw(b []byte) ([]byte, error) {
 
 // decode reads a file that encode wrote, and nothing else: ErrNewer or ErrCorrupt.
 func decode(b []byte) (runtime.Record, error) {
-	corrupt := func(format string, args ...any) (runtime.Record, error) {
-		return runtime.Record{}, fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
+	r, _, err := decodeTurn(b)
+	return r, err
+}
+
+func decodeTurn(b []byte) (runtime.Record, uint64, error) {
+	corrupt := func(format string, args ...any) (runtime.Record, uint64, error) {
+		return runtime.Record{}, 0, fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
 	}
 	var v struct {
 		Version *int `json:"version"`
@@ -89,7 +99,7 @@ func decode(b []byte) (runtime.Record, error) {
 	case v.Version == nil || *v.Version < 1:
 		return corrupt("it has no version")
 	case *v.Version > runtime.RecordVersion:
-		return runtime.Record{}, fmt.Errorf("%w: it is of version %d, this is %d", ErrNewer, *v.Version, runtime.RecordVersion)
+		return runtime.Record{}, 0, fmt.Errorf("%w: it is of version %d, this is %d", ErrNewer, *v.Version, runtime.RecordVersion)
 	}
 	var e envelope
 	if err := strict(b, &e); err != nil {
@@ -101,7 +111,7 @@ func decode(b []byte) (runtime.Record, error) {
 	var s stored
 	if err := strict(e.Record, &s); err != nil {
 		// Whole, and not of this version's fields.
-		return runtime.Record{}, fmt.Errorf("%w: %w", ErrNewer, err)
+		return runtime.Record{}, 0, fmt.Errorf("%w: %w", ErrNewer, err)
 	}
 	if s.Version != e.Version {
 		return corrupt("it is of version %d inside", s.Version)
@@ -109,8 +119,11 @@ func decode(b []byte) (runtime.Record, error) {
 	for _, p := range s.RawPaths {
 		s.Token.Paths = append(s.Token.Paths, string(p))
 	}
-	return s.Record, nil
+	return s.Record, s.Turn, nil
 }
+
+// spareName is the file that takes turns with a record.
+func spareName(name string) string { return "." + name + ".spare" }
 
 // strict decodes one JSON value with no unknown fields and nothing behind it.
 func strict(b []byte, into any) error {

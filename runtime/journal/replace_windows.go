@@ -32,3 +32,9 @@ func replace(dir, name string, data []byte, sync bool) (err error) {
 
 // reserve does nothing: each replacement takes new room.
 func reserve(string, string) error { return nil }
+
+// keep is replace with a sync.
+func keep(dir, name string, data []byte, _, _ bool) (bool, error) {
+	err := replace(dir, name, data, true)
+	return err == nil, err
+}

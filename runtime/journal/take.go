@@ -2,8 +2,10 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -26,8 +28,8 @@ func (j *Journal) Take(ctx context.Context, id string) (runtime.JournalEntry, er
 	if err != nil {
 		return fail(err)
 	}
-	e := &entry{j: j, id: id, lock: l}
-	if e.record, err = j.read(id); err != nil {
+	e := &entry{j: j, id: id, lock: l, synced: true}
+	if e.record, e.turn, err = j.newest(id, true); err != nil {
 		if e := e.Close(); e != nil {
 			return fail(e)
 		}
@@ -38,19 +40,44 @@ func (j *Journal) Take(ctx context.Context, id string) (runtime.JournalEntry, er
 
 // read gives the record of a run, as it stands at this instant.
 func (j *Journal) read(id string) (runtime.Record, error) {
-	b, err := readSmall(filepath.Join(j.RunDir(id), recordName), recordBytes)
-	if err != nil {
-		return runtime.Record{}, err
+	r, _, err := j.newest(id, false)
+	return r, err
+}
+
+// newest gives the record of a run and its turn. Of a record kept on disk there are two files, and after a power failure the names can be
+// those of an earlier time, and the file that was being written not whole. With mend the newest has the record's name afterwards.
+func (j *Journal) newest(id string, mend bool) (runtime.Record, uint64, error) {
+	dir := j.RunDir(id)
+	r, turn, err := j.readFile(id, filepath.Join(dir, recordName))
+	if err == nil && turn == 0 || err != nil && !errors.Is(err, ErrCorrupt) {
+		return r, turn, err
 	}
-	r, err := decode(b)
+	other, otherTurn, bad := j.readFile(id, filepath.Join(dir, spareName(recordName)))
+	if bad != nil || otherTurn <= turn {
+		return r, turn, err
+	}
+	if mend {
+		if err := os.Rename(filepath.Join(dir, spareName(recordName)), filepath.Join(dir, recordName)); err != nil {
+			return runtime.Record{}, 0, err
+		}
+	}
+	return other, otherTurn, nil
+}
+
+func (j *Journal) readFile(id, path string) (runtime.Record, uint64, error) {
+	b, err := readSmall(path, recordBytes)
 	if err != nil {
-		return runtime.Record{}, err
+		return runtime.Record{}, 0, err
+	}
+	r, turn, err := decodeTurn(b)
+	if err != nil {
+		return runtime.Record{}, 0, err
 	}
 	if r.Run.ID != id {
-		return runtime.Record{}, fmt.Errorf("%w: it is of run %q", ErrCorrupt, r.Run.ID)
+		return runtime.Record{}, 0, fmt.Errorf("%w: it is of run %q", ErrCorrupt, r.Run.ID)
 	}
 	if err := j.fits(r); err != nil {
-		return runtime.Record{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return runtime.Record{}, 0, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return j.placed(r), nil
+	return j.placed(r), turn, nil
 }
