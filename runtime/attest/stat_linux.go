@@ -14,6 +14,8 @@ type Stat struct {
 	Session   int
 	Terminal  int    // device number of the controlling terminal, 0 for none
 	StartTime uint64 // clock ticks since boot
+	// Executed is true from a process's first execve(2) on. What was only forked runs its parent's program, in its parent's memory.
+	Executed bool
 }
 
 // ReadStat reads it. The error wraps fs.ErrNotExist, or is ESRCH, where the process is gone.
@@ -57,5 +59,13 @@ func parseStat(b []byte) (Stat, error) {
 	if s.StartTime, err = strconv.ParseUint(string(f[19]), 10, 64); err != nil {
 		return Stat{}, fmt.Errorf("reading a process's stat: %w", err)
 	}
+	flags, err := strconv.ParseUint(string(f[6]), 10, 64)
+	if err != nil {
+		return Stat{}, fmt.Errorf("reading a process's stat: %w", err)
+	}
+	s.Executed = flags&forkNoExec == 0
 	return s, nil
 }
+
+// forkNoExec is PF_FORKNOEXEC of the flags (include/linux/sched.h), which the kernel takes off in begin_new_exec.
+const forkNoExec = 0x40

@@ -134,8 +134,11 @@ func TestEnvironmentIsComparedToTheByte(t *testing.T) {
 
 func TestStatIsReadBehindAStrangeName(t *testing.T) {
 	s, err := parseStat([]byte("42 (a) b) (c) S 7 8 9 1025 10 0 0 0 0 0 0 0 0 0 20 0 1 0 987654 0"))
-	if err != nil || s != (Stat{State: 'S', Parent: 7, Group: 8, Session: 9, Terminal: 1025, StartTime: 987654}) {
+	if err != nil || s != (Stat{State: 'S', Parent: 7, Group: 8, Session: 9, Terminal: 1025, StartTime: 987654, Executed: true}) {
 		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := parseStat([]byte("42 (a) S 7 8 9 1025 10 4194368 0 0 0 0 0 0 0 0 20 0 1 0 987654 0")); err != nil || s.Executed {
+		t.Errorf("of a process that was only forked: %+v, %v", s, err)
 	}
 	for _, bad := range []string{"", "42 (x", "42 (x) S 1 2", "42 (x) S a b c d e f g h i j k l m n o p q r s t u"} {
 		if _, err := parseStat([]byte(bad)); err == nil {

@@ -28,7 +28,7 @@ func (p *process) attest(ctx context.Context) error {
 		}
 		return nil
 	}
-	measured := p.measure(i)
+	measured := p.measure(ctx, i)
 	var broken []runtime.Guarantee
 	for n, g := range p.guarantees {
 		m, ok := measured[g.Name]

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -15,12 +16,13 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
-// childPatience is how long an init may take to start the command.
-const childPatience = 500 * time.Millisecond
+// startPatience is how long the first process of a started container may take to become the command.
+const startPatience = 5 * time.Second
 
 // measure reads the started command in /proc, and gives a guarantee for each claim that the kernel keeps a record of. It gives none where
-// the command has ended already, or where the engine's pid is another process here.
-func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
+// the command has ended already, where the engine's pid is another process here, or where the process does not become the command in
+// time.
+func (p *process) measure(ctx context.Context, i *inspected) map[string]runtime.Guarantee {
 	first := state(i).Pid
 	if first <= 0 || !inContainer(first, i.ID) {
 		return nil
@@ -29,13 +31,23 @@ func (p *process) measure(i *inspected) map[string]runtime.Guarantee {
 	if s, err := attest.ReadStat(first); err == nil {
 		p.id.StartTime = s.StartTime
 	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
 	command := first
 	if p.plan.Request.Hardening.Init {
-		if command = p.child(first); command == 0 {
+		if command = p.child(ctx, first); command == 0 {
 			return nil
 		}
 	}
 	p.watch = watchProcess(command, i.ID)
+	// An engine that has started a container has let its OCI runtime go on: for a moment the process is still that runtime, or a copy of the
+	// init, with their environment and program.
+	if !p.await(ctx, func() (bool, error) {
+		s, err := attest.ReadStat(command)
+		return s.Executed, err
+	}) {
+		return nil
+	}
 	s := attest.NewSubject(command, &attest.Expect{
 		Request: p.withImageEnvironment(), Added: engineVariables,
 		ReadLimit: func(name string) (string, string, error) { return cgroupLimit(command, i.ID, name) },
@@ -99,25 +111,43 @@ func alive(pid int) bool {
 }
 
 // child waits for the init's first child, which is the command; 0 where it has ended already.
-func (p *process) child(init int) int {
+func (p *process) child(ctx context.Context, init int) int {
 	file := fmt.Sprintf("/proc/%d/task/%d/children", init, init)
-	for end := time.Now().Add(childPatience); time.Now().Before(end) && !ended(p.at); time.Sleep(100 * time.Microsecond) {
+	child := 0
+	p.await(ctx, func() (bool, error) {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return 0
+			return false, err
 		}
-		if first, _, ok := bytes.Cut(b, []byte(" ")); ok {
-			n, err := strconv.Atoi(string(first))
-			if err != nil {
-				return 0
+		first, _, ok := bytes.Cut(b, []byte(" "))
+		if !ok {
+			if !alive(init) {
+				return false, os.ErrProcessDone // both have ended, and the engine has not yet taken notice
 			}
-			return n
+			return false, nil
 		}
-		if !alive(init) {
-			return 0 // both have ended, and the engine has not yet taken notice
+		child, err = strconv.Atoi(string(first))
+		return true, err
+	})
+	return child
+}
+
+// await asks until the answer is yes; false where it cannot be had, the container has ended or ctx has.
+func (p *process) await(ctx context.Context, ask func() (bool, error)) bool {
+	pause := time.NewTicker(100 * time.Microsecond)
+	defer pause.Stop()
+	for {
+		if yes, err := ask(); yes || err != nil {
+			return yes && err == nil
+		}
+		select {
+		case <-pause.C:
+		case <-p.at.ended:
+			return false
+		case <-ctx.Done():
+			return false
 		}
 	}
-	return 0
 }
 
 // tightened reports whether a claim is broken only in that the running command gave up more by itself: a limit of its own below the one

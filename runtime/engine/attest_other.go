@@ -2,7 +2,11 @@
 
 package engine
 
-import "github.com/sbxkit/sbxkit/runtime"
+import (
+	"context"
+
+	"github.com/sbxkit/sbxkit/runtime"
+)
 
 // measure gives nothing: the container's process is in another kernel.
-func (p *process) measure(*inspected) map[string]runtime.Guarantee { return nil }
+func (p *process) measure(context.Context, *inspected) map[string]runtime.Guarantee { return nil }
