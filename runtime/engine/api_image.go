@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 
 	"github.com/docker/docker/api/types/image"
 )
@@ -13,6 +14,19 @@ import (
 func (a *api) image(ctx context.Context, ref string) (*image.InspectResponse, error) {
 	ctx, cancel := bounded(ctx, a.limit.look, "GET /images/{name}/json")
 	defer cancel()
+	if a.isPodman() {
+		// Its Docker API leaves the image's health check out (4.3.1).
+		body, err := a.libpod(ctx, "/images/"+url.PathEscape(ref)+"/json")
+		if err != nil {
+			return nil, err
+		}
+		i, err := decodeImage(body)
+		if err != nil {
+			return nil, err
+		}
+		i.ID = "sha256:" + bareID(i.ID)
+		return i, nil
+	}
 	i, err := a.cli.ImageInspect(ctx, ref)
 	if err != nil {
 		return nil, causeOf(ctx, err)

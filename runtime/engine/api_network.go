@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/client"
 )
 
 func (a *api) createNetwork(ctx context.Context, name string, labels map[string]string) error {
@@ -21,31 +18,18 @@ func (a *api) createNetwork(ctx context.Context, name string, labels map[string]
 }
 
 // resolves asks Podman's own API, since its Docker API does not tell. Networks that a caller made have names on every Docker.
-func (a *api) resolves(ctx context.Context, name string) (_ bool, err error) {
+func (a *api) resolves(ctx context.Context, name string) (bool, error) {
 	if !a.isPodman() {
 		return true, nil
 	}
 	ctx, cancel := bounded(ctx, a.limit.look, "GET /libpod/networks/{name}/json")
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+client.DummyHost+"/v4.0.0/libpod/networks/"+url.PathEscape(name)+"/json", nil)
+	body, err := a.libpod(ctx, "/networks/"+url.PathEscape(name)+"/json")
 	if err != nil {
-		return false, fmt.Errorf("making the request for the network: %w", err)
+		return false, fmt.Errorf("asking for the network: %w", err)
 	}
-	resp, err := a.cli.HTTPClient().Do(req)
-	if err != nil {
-		return false, fmt.Errorf("asking for the network: %w", causeOf(ctx, err))
-	}
-	defer resp.Body.Close()
 	var network podmanNetwork
-	body := json.NewDecoder(io.LimitReader(resp.Body, maxOutput))
-	if resp.StatusCode != http.StatusOK {
-		var e struct{ Message string }
-		if err := body.Decode(&e); err != nil {
-			e.Message = http.StatusText(resp.StatusCode)
-		}
-		return false, &statusError{status: resp.StatusCode, message: e.Message}
-	}
-	if err := body.Decode(&network); err != nil {
+	if err := json.Unmarshal(body, &network); err != nil {
 		return false, fmt.Errorf("reading the description of the network: %w", err)
 	}
 	return network.Names, nil

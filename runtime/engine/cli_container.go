@@ -111,8 +111,9 @@ func decodeContainer(out []byte) (*container.InspectResponse, error) {
 		ID, Name, Image, AppArmorProfile string
 		State                            container.State
 		Config                           struct {
-			Labels map[string]string
-			User   string
+			Labels      map[string]string
+			User        string
+			Healthcheck *HealthConfig
 		}
 		HostConfig struct {
 			Memory, MemorySwap, NanoCpus, ShmSize                                   int64
@@ -158,7 +159,7 @@ func decodeContainer(out []byte) (*container.InspectResponse, error) {
 		ContainerJSONBase: &container.ContainerJSONBase{
 			ID: v.ID, Name: trimSlash(v.Name), Image: v.Image, AppArmorProfile: v.AppArmorProfile, State: &v.State, HostConfig: h,
 		},
-		Config:          &Config{Labels: v.Config.Labels, User: v.Config.User},
+		Config:          &Config{Labels: v.Config.Labels, User: v.Config.User, Healthcheck: v.Config.Healthcheck},
 		NetworkSettings: &container.NetworkSettings{Networks: networks},
 	}, nil
 }

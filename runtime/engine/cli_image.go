@@ -3,6 +3,8 @@ package engine
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -15,6 +17,15 @@ func (c *cli) image(ctx context.Context, ref string) (*image.InspectResponse, er
 		// The one thing that inspecting an image of an engine that answers can fail of.
 		return nil, c.classify(ctx, err, func(context.Context) (bool, error) { return false, nil })
 	}
+	var one json.RawMessage
+	if err := decodeFirst(out, &one); err != nil {
+		return nil, err
+	}
+	return decodeImage(one)
+}
+
+// decodeImage reads what both programs print of an image, and Podman's own API answers.
+func decodeImage(one []byte) (*image.InspectResponse, error) {
 	// Podman's differs in fields that are not used, some of other types.
 	var v struct {
 		ID, Os, Architecture, Variant string
@@ -27,8 +38,8 @@ func (c *cli) image(ctx context.Context, ref string) (*image.InspectResponse, er
 		// Podman has them beside Config.
 		Healthcheck *HealthConfig
 	}
-	if err := decodeFirst(out, &v); err != nil {
-		return nil, err
+	if err := json.Unmarshal(one, &v); err != nil {
+		return nil, fmt.Errorf("reading the description of the image: %w", err)
 	}
 	i := &image.InspectResponse{ID: v.ID, Os: v.Os, Architecture: v.Architecture, Variant: v.Variant, RepoDigests: v.RepoDigests}
 	i.Config = &imageConfig{}

@@ -84,7 +84,7 @@ func (b *Backend) imageFacts(l link, i runtime.Image, found *image.InspectRespon
 	}
 	if c := found.Config; c != nil {
 		f.User, f.Workdir, f.Env = c.User, c.WorkingDir, c.Env
-		f.Health = c.Healthcheck != nil && len(c.Healthcheck.Test) != 0 && c.Healthcheck.Test[0] != "NONE"
+		f.Health = c.Healthcheck != nil && hasTest(c.Healthcheck)
 	}
 	return f, nil
 }

@@ -48,6 +48,8 @@ type link interface {
 	// remove removes a container by force, with its anonymous volumes; it does not wait for its absence.
 	remove(ctx context.Context, name string) error
 	resize(ctx context.Context, name string, columns, rows uint16) error
+	// checkHealth runs a container's health check now, to its end; Docker's are run by the engine alone.
+	checkHealth(ctx context.Context, name string) error
 	// exec runs a command inside and gives its exit status.
 	exec(ctx context.Context, name string, argv []string) (int, error)
 

@@ -45,20 +45,6 @@ func (p *process) Stdin() io.WriteCloser {
 	return p.at.stdin
 }
 
-// Health is the engine's health status while the command runs. One that has ended has none: an engine stops its checks and then says
-// "unhealthy" (measured on Docker 20.10), whatever they found before.
-func (p *process) Health(ctx context.Context) (string, error) {
-	i, err := p.link.inspect(ctx, p.token.Name)
-	if err != nil {
-		return "", p.b.setup(p.link, err, "asking for the health of %s", p.token.Name).At(runtime.StepStart)
-	}
-	s := state(i)
-	if s.Health == nil || s.Health.Status == "none" || !phaseOf(i).lives() {
-		return "", nil
-	}
-	return s.Health.Status, nil
-}
-
 // Exec runs a command inside, beside the run's own.
 func (p *process) Exec(ctx context.Context, argv []string) (int, error) {
 	if len(argv) == 0 {

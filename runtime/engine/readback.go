@@ -30,7 +30,10 @@ func (r *resources) readBack(ctx context.Context) error {
 			broken = append(broken, g)
 		}
 	}
-	return refuseBroken(broken, "%s did not accept what was asked", r.plan.Identity)
+	if err := refuseBroken(broken, "%s did not accept what was asked", r.plan.Identity); err != nil {
+		return err
+	}
+	return r.checked(i)
 }
 
 // refuseBroken makes the Failure of required guarantees that do not hold; nil for none.
