@@ -541,6 +541,9 @@ func TestStartTimeoutCoversPrepareToReady(t *testing.T) {
 		{name: "slow prepare", script: script.Script{Faults: []script.Fault{script.Slow(script.OnPrepare, time.Hour)}}},
 		{name: "slow stage", script: script.Script{Faults: []script.Fault{script.Slow(script.OnStage, time.Hour)}}},
 		{name: "slow start", script: script.Script{Faults: []script.Fault{script.Slow(script.OnStart, time.Hour)}}},
+		{name: "a start that cannot be taken back", script: script.Script{
+			Do: []script.Action{script.Hang()}, Faults: []script.Fault{{At: script.OnReleased, After: true, Delay: 90 * time.Second, Deaf: true}},
+		}},
 		{name: "never ready", script: script.Script{Do: []script.Action{script.Hang()}}, change: func(l *sbx.Launch) { l.Ready = &sbx.Ready{Line: "listening"} }},
 		{name: "unhealthy for long", script: script.Script{Do: []script.Action{script.Hang()}, Health: []script.Health{{Status: "starting"}}}, change: func(l *sbx.Launch) { l.Ready = &sbx.Ready{Health: true} }},
 		{name: "port never opens", script: script.Script{Do: []script.Action{script.Hang()}}, change: func(l *sbx.Launch) { l.Ready = &sbx.Ready{Port: 80} }},
@@ -565,6 +568,21 @@ func TestStartTimeoutCoversPrepareToReady(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestACancelThatAStartIsDeafToIsTheRuns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		st := newStand(t, &script.Script{
+			Do: []script.Action{script.Hang()}, Faults: []script.Fault{{At: script.OnReleased, After: true, Delay: time.Second, Deaf: true}},
+		})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second/2, errors.New("enough"))
+		defer cancel()
+		res, err := st.box.Run(ctx, launch())
+		if err != nil || res.Outcome != sbx.Canceled || !strings.Contains(res.Evidence.Cause, "enough") || len(res.Evidence.Ladder) == 0 {
+			t.Errorf("got %v, %+v, %v", res, res.Evidence, err)
+		}
+		st.clean()
+	})
 }
 
 func TestReady(t *testing.T) {

@@ -163,3 +163,41 @@ func TestAWaitThatBreaksIsTakenUpAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestACommandThatRunsIsLeftToTheDriverWhenTheContextEnds ends the launch's context while the engine is starting: what it started is the
+// driver's to stop, which can tell why.
+func TestACommandThatRunsIsLeftToTheDriverWhenTheContextEnds(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e underTest) {
+		ctx, end := context.WithCancel(within(t))
+		defer end()
+		var armed atomic.Bool
+		behind, _ := e.through(t, func(_ http.ResponseWriter, r *http.Request) bool {
+			if armed.Load() && r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/start") {
+				end()
+			}
+			return false
+		})
+		l := prepare(t, behind.backend(t), e.request("sleep", "1000"))
+		if err := l.stage(); err != nil {
+			t.Fatal(err)
+		}
+		armed.Store(true)
+		p, err := l.res.Start(ctx, &runtime.StartRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ctx.Err() == nil {
+			t.Fatal("the context has not ended")
+		}
+		if phase, err := l.res.(*resources).phase(within(t)); err != nil || !phase.lives() {
+			t.Errorf("the command is %s, %v", phase, err)
+		}
+		if err := l.res.Kill(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		l.proc = p
+		if x := l.wait(); status(x) != 137 {
+			t.Errorf("%+v", x)
+		}
+	})
+}
