@@ -15,26 +15,26 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/mounts"
 )
 
-// bwrapArgv is a builder as the generator writes them, by hand, for this room's own tests.
+// bwrapArgv is a builder as the generator writes them, by hand, for this room's own tests: it makes room for its words once, as those do.
 func bwrapArgv(r *runtime.Request) []string {
-	words, _ := bwrapWords(r)
-	return words
+	text := make([]string, 0, wordsAtMost(r))
+	bwrapWords(r, func(_ string, w ...string) { text = append(text, w...) })
+	return text
 }
 
 func bwrapExplain(r *runtime.Request) []runtime.Word {
-	_, words := bwrapWords(r)
+	words := make([]runtime.Word, 0, wordsAtMost(r))
+	bwrapWords(r, func(feature string, w ...string) {
+		for _, x := range w {
+			words = append(words, runtime.Word{Text: x, For: feature, Spec: "bwrap_test.yaml:1"})
+		}
+	})
 	return words
 }
 
-func bwrapWords(r *runtime.Request) ([]string, []runtime.Word) {
-	var text []string
-	var words []runtime.Word
-	add := func(feature string, w ...string) {
-		for _, x := range w {
-			text = append(text, x)
-			words = append(words, runtime.Word{Text: x, For: feature, Spec: "bwrap_test.yaml:1"})
-		}
-	}
+func wordsAtMost(r *runtime.Request) int { return 40 + 3*len(r.Env) + 5*len(r.Mounts) + len(r.Command) }
+
+func bwrapWords(r *runtime.Request, add func(feature string, words ...string)) {
 	add("", "bwrap")
 	add("gate.args", "--args", strconv.Itoa(r.Descriptors.Args))
 	add("gate.block", "--block-fd", strconv.Itoa(r.Descriptors.Block))
@@ -113,7 +113,6 @@ func bwrapWords(r *runtime.Request) ([]string, []runtime.Word) {
 	}
 	add("", "--")
 	add("command", r.Command...)
-	return text, words
 }
 
 // flags are the options of the hand-written builder by feature.

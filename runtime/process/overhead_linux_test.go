@@ -20,12 +20,14 @@ import (
 // gate, the limits, every guarantee measured, teardown confirmed. It reports the ratios of the medians: with both stops, which may be 1.35;
 // with the first alone, which may be 1.2 and is what there is where ptrace is refused; and with both and a journal.
 //
-// What remains of the difference, by timestamps and a profile, on two cores where the bare launch takes 6 to 8 ms: 0.3 ms plan (a third of it the
-// digest's JSON), 0.3 ms measure at the first stop (namespaces, mountinfo, limits, network) and 0.3 ms at the second, 0.1 ms are the identity and
-// the token, and the rest are wake-ups: of us for each stop, and of what was stopped. The journal adds 2 ms, which are its file replacements.
+// What remains of the difference, by timestamps and a profile, on two cores where the bare launch takes 6 to 8 ms: before the launcher is started
+// 0.45 ms, of them 0.3 plan (a third of it the digest's JSON) and 0.1 the look for the program; 0.3 ms measure at the first stop (namespaces,
+// mountinfo, limits, network) and 0.3 ms at the second; and the rest are wake-ups: of us for each stop, and of what was stopped. The journal
+// adds 2 ms, which are its file replacements.
 // The first stop alone has to look for a process at its gate, and for one that has become the command, each 0.1 ms; that and what is read of the
-// gate in place of the exec cost nearly as much as the second stop does: 1.17 to 1.22 against 1.21 to 1.30 with both, under real-time scheduling
-// beside other work. So next to nothing is won by asking for it where both can be had, and no policy can.
+// gate in place of the exec, on the other core meanwhile, cost nearly as much as the second stop does: 1.17 to 1.20 against 1.20 to 1.26 with
+// both, medians of 250 to 400 launches under real-time scheduling (chrt -f) beside a load of 27. So next to nothing is won by asking for it where
+// both can be had, and no policy can. Nothing is won either by sleeps without the kernel's slack: they come 6 µs earlier.
 func BenchmarkLaunchAgainstBareProgram(b *testing.B) {
 	traced, untraced := backend(b, bwrapDefinition()), backend(b, bwrapDefinition())
 	untraced.untraceable.Store(true)
@@ -62,8 +64,8 @@ func BenchmarkLaunchAgainstBareProgram(b *testing.B) {
 }
 
 // BenchmarkStdoutAgainstAPipe has the same command write as much through the seam, counted and bounded, and to a pipe of os/exec, in turn. It
-// reports the throughput of the seam as a part of the pipe's, of the medians; it may not be under 0.95. What remains is one atomic
-// load and one counter for each read of up to 64 KiB.
+// reports the throughput of the seam as a part of the pipe's, of the medians; it may not be under 0.95, and is 0.96 to 1.04 in the same way. What
+// remains is one atomic load and one counter for each read of up to 64 KiB.
 func BenchmarkStdoutAgainstAPipe(b *testing.B) {
 	const size = 512 << 20
 	be := backend(b, bwrapDefinition())
@@ -85,7 +87,7 @@ func BenchmarkStdoutAgainstAPipe(b *testing.B) {
 }
 
 // BenchmarkPlanAgainstMounting plans 500 binds and has bubblewrap make them, in turn, and reports what part of the second the first is, of the
-// medians; it may be 0.05. What remains is two lstat(2) a bind and the copies of the request; the mounts themselves are the kernel's.
+// medians; it may be 0.05, and is 0.004. What remains is two lstat(2) a bind and the copies of the request; the mounts themselves are the kernel's.
 func BenchmarkPlanAgainstMounting(b *testing.B) {
 	be := backend(b, bwrapDefinition())
 	id := probe(b, be)

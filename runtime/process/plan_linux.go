@@ -111,9 +111,10 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	}
 	bare := *req
 	bare.Mounts = nil
+	used := len(b.def.Argv(&bare))
 	res, err := mounts.Plan(mounts.Input{
 		Mounts: ask, Host: in.Host, Sockets: sockets,
-		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: len(b.def.Argv(&bare)) - 1, WordsOf: b.wordsOf(&bare), FirstDescriptor: first, DescriptorLimit: limit},
+		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: used - 1, WordsOf: b.wordsOf(&bare, used), FirstDescriptor: first, DescriptorLimit: limit},
 	})
 	if err != nil {
 		return nil, err
@@ -122,14 +123,14 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	return res, nil
 }
 
-// wordsOf counts the words of an operation as the builder makes them; bare is the request without any.
-func (b *Backend) wordsOf(bare *runtime.Request) func(*runtime.Mount) int {
+// wordsOf counts the words of an operation as the builder makes them; bare is the request without any, which has used words.
+func (b *Backend) wordsOf(bare *runtime.Request, used int) func(*runtime.Mount) int {
 	// What a builder can make differ between two operations of a kind: each option is there or not.
 	type shape struct {
 		kind       runtime.MountKind
 		mode, size bool
 	}
-	used, known := len(b.def.Argv(bare)), map[shape]int{}
+	known := map[shape]int{}
 	return func(m *runtime.Mount) int {
 		s := shape{m.Kind, m.Permission() != 0, m.Size != 0}
 		n, ok := known[s]
