@@ -38,7 +38,7 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 	hack/fuzz
 
 conformance: ## hold every backend of this machine to the contract, and write docs/conformance.md
-	hack/setup -- go test ./internal/conformance -run TestBackends -count=1 -parallel 4 -timeout 1h -conformance -write ../../docs/conformance.md
+	hack/setup -- go test ./internal/conformance -run TestBackends -count=1 -timeout 1h -conformance -write ../../docs/conformance.md
 
 GOLANGCI_LINT ?= v2.15.0
 golangci-lint: ## build golangci-lint with our plugin, and hold what it finds to the other drivers (needs the module proxy)

@@ -46,6 +46,9 @@ func columns() []column {
 		{"podman", func(t testing.TB) { testhost.Podman(t) }, func() (runtime.Backend, error) {
 			return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST")})
 		}, image, 4, false},
+		{"podman CLI", func(t testing.TB) { testhost.Podman(t) }, func() (runtime.Backend, error) {
+			return podman.New(podman.Options{Endpoint: os.Getenv("SBX_TEST_PODMAN_HOST"), Via: "cli"})
+		}, image, 4, true},
 	}
 }
 
