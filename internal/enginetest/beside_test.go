@@ -19,7 +19,7 @@ import (
 func TestATerminalIsTheCommandsOwnAndHasItsSize(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		out := sbx.NewTail(1000, 0)
-		run, err := e.box.Launch(t.Context(), sbx.Launch{
+		run, err := e.start(t, sbx.Launch{
 			Script: script("test -t 0 && test -t 1 && test -t 2 && echo terminal; read line; echo got $line >&2; exit 6"),
 			Image:  sbx.Image{Ref: e.image}, Terminal: &sbx.Terminal{Columns: 91, Rows: 17}, Stdout: out,
 		})
@@ -78,7 +78,7 @@ func TestACommandIsReadyByItsPortOrByAnother(t *testing.T) {
 			{"exec", sbx.Ready{Exec: []string{"test", "-e", "/tmp/up"}}, "echo up > /tmp/up; exec sleep 1000"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				run, err := e.box.Launch(t.Context(), sbx.Launch{Script: script(c.text), Image: sbx.Image{Ref: e.image}, Ready: &c.ready})
+				run, err := e.start(t, sbx.Launch{Script: script(c.text), Image: sbx.Image{Ref: e.image}, Ready: &c.ready})
 				if err != nil {
 					t.Fatal(err)
 				}

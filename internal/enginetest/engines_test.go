@@ -8,6 +8,7 @@ package enginetest
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,22 @@ func (e engine) backend(endpoint string) (sbx.Backend, error) {
 		return docker.New(docker.Options{Endpoint: endpoint, Via: e.via})
 	}
 	return podman.New(podman.Options{Endpoint: endpoint, Via: e.via})
+}
+
+// start launches, and kills at the end of t what t has left running: the driver's Close would wait for it for ever.
+func (e engine) start(t *testing.T, l sbx.Launch) (*sbx.Run, error) {
+	t.Helper()
+	run, err := e.box.Launch(t.Context(), l)
+	if run != nil {
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if err := run.Kill(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return run, err
 }
 
 // launch is a launch of the test image with both outputs kept.

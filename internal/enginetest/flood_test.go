@@ -57,7 +57,7 @@ func TestAFloodIsReadWholeByASlowReaderInBoundedMemory(t *testing.T) {
 			size = spate
 		}
 		out := &slow{hash: sha256.New(), first: make(chan struct{}), let: make(chan struct{})}
-		run, err := e.box.Launch(t.Context(), sbx.Launch{Argv: []string{"sbx-probe", "spew", fmt.Sprint(size)}, Image: sbx.Image{Ref: e.image}, Stdout: out})
+		run, err := e.start(t, sbx.Launch{Argv: []string{"sbx-probe", "spew", fmt.Sprint(size)}, Image: sbx.Image{Ref: e.image}, Stdout: out})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestAPrivateNetworkIsTheRunsOwn(t *testing.T) {
 				t.Errorf("the plan's words lack %q: %s", words, plan)
 			}
 		}
-		run, err := e.box.Launch(t.Context(), l)
+		run, err := e.start(t, l)
 		if e.program == "podman" && errors.Is(err, sbx.ErrUnsupported) {
 			// This Podman has no name service: it says so, and does the rest.
 			if f := sbx.AsFailure(err, ""); f.Feature != "network.aliases" || f.Cure == "" {
@@ -51,7 +51,7 @@ func TestAPrivateNetworkIsTheRunsOwn(t *testing.T) {
 			}
 			t.Log(err)
 			l.Network.Aliases, l.Script.Args = nil, nil
-			run, err = e.box.Launch(t.Context(), l)
+			run, err = e.start(t, l)
 		}
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out.String())

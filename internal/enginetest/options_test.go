@@ -94,7 +94,7 @@ func TestAPortThatListensOnLoopbackEndsTheStart(t *testing.T) {
 		var out bytes.Buffer
 		l := e.launch(&out, "sbx-probe", "listen", "127.0.0.1:8080")
 		l.Ready = &sbx.Ready{Port: 8080}
-		run, err := e.box.Launch(t.Context(), l)
+		run, err := e.start(t, l)
 		if err != nil {
 			t.Fatalf("%v: %s", err, out.String())
 		}

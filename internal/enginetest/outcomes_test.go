@@ -93,7 +93,7 @@ func TestEveryEndIsToldForWhatItWas(t *testing.T) {
 func TestACommandThatIgnoresTermIsKilled(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		t.Parallel()
-		run, err := e.box.Launch(t.Context(), sbx.Launch{
+		run, err := e.start(t, sbx.Launch{
 			Argv: []string{"sbx-probe", "ignore-term"}, Image: sbx.Image{Ref: e.image}, Stdout: sbx.Pipe, Timeouts: sbx.Timeouts{Grace: 200 * time.Millisecond},
 		})
 		if err != nil {

@@ -74,6 +74,9 @@ func createByHand(r *runtime.Request) *CreateRequest {
 		c.HostConfig.NetworkMode = NetworkMode(r.Run.Name())
 	}
 	c.HostConfig.LogConfig.Type = "none"
+	if r.Terminal != nil {
+		c.Config.Tty = true
+	}
 	if r.User.Kind == runtime.UserID {
 		c.Config.User = fmt.Sprintf("%d:%d", r.User.UID, r.User.GID)
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -55,15 +54,4 @@ func (p *process) Exec(ctx context.Context, argv []string) (int, error) {
 		return -1, p.b.setup(p.link, hide(err, p.plan.Request), "running %s in %s", argv[0], p.token.Name).At(runtime.StepStart)
 	}
 	return code, nil
-}
-
-// Resize sets the size of the terminal.
-func (p *process) Resize(columns, rows uint16) error {
-	if !p.terminal {
-		return runtime.Fail(runtime.Unsupported, "the run has no terminal").At(runtime.StepStart).About("terminal")
-	}
-	if err := p.link.resize(context.Background(), p.token.Name, columns, rows); err != nil {
-		return fmt.Errorf("resizing the terminal of %s: %w", p.token.Name, err)
-	}
-	return nil
 }

@@ -61,8 +61,8 @@ func (r *resources) start(ctx context.Context, s *runtime.StartRequest) (*proces
 	if err := p.attest(asking); err != nil {
 		return nil, r.stopUnattested(ctx, p, err)
 	}
-	if s.Terminal != nil && p.id.PID != 0 {
-		if err := p.Resize(s.Terminal.Columns, s.Terminal.Rows); err != nil && !ended(p.at) {
+	if s.Terminal != nil && !ended(p.at) {
+		if err := p.resize(asking, s.Terminal.Columns, s.Terminal.Rows); err != nil && p.lives(asking) {
 			return nil, r.stopUnattested(ctx, p, err)
 		}
 	}

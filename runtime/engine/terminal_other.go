@@ -1,0 +1,5 @@
+//go:build !linux
+
+package engine
+
+func (p *process) terminalSize() (columns, rows uint16, seen bool) { return 0, 0, false }
