@@ -96,7 +96,8 @@ var subjects = func() map[string]subject {
 		"hardening.seccomp": {asked: `r.Hardening.Seccomp != ""`, values: map[string]operand{
 			"descriptor": {expr: "r.Descriptors.Seccomp", typ: goInt}, "profile": {expr: "r.Hardening.Seccomp"},
 		}},
-		"hardening.apparmor": {asked: `r.Hardening.AppArmor != ""`, values: text("profile", "r.Hardening.AppArmor")},
+		"hardening.seccomp-profile": {asked: `r.Hardening.SeccompProfile != ""`, values: text("path", "r.Hardening.SeccompProfile")},
+		"hardening.apparmor":        {asked: `r.Hardening.AppArmor != ""`, values: text("profile", "r.Hardening.AppArmor")},
 
 		"stdin.none":     {asked: "r.Stdin == runtime.StdinNone"},
 		"stdin.pipe":     {asked: "r.Stdin == runtime.StdinPipe"},

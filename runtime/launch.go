@@ -345,6 +345,9 @@ type Hardening struct {
 	Init bool `json:"init,omitempty" sbx:"hardening.init"`
 	// Seccomp names a filter: "default" is the seam's own.
 	Seccomp string `json:"seccomp,omitempty" sbx:"hardening.seccomp"`
+	// SeccompProfile is the absolute path of a file of the controller's host with a filter in the engines' form (JSON), which stands in
+	// the place of the engine's own: a filter is the policy's to name.
+	SeccompProfile string `json:"seccomp_profile,omitempty" sbx:"hardening.seccomp-profile"`
 	// AppArmor names a profile loaded on the host.
 	AppArmor string `json:"apparmor,omitempty" sbx:"hardening.apparmor"`
 	// Landlock restricts file access by the kernel's own rule set.

@@ -58,13 +58,15 @@ type Request struct {
 	Required []string
 	Stdin    StdinMode
 	// SameSink is true where stdout and stderr are one descriptor.
-	SameSink  bool
-	Terminal  *Terminal
-	Timeouts  Timeouts
-	Ready     *Ready
-	Heartbeat time.Duration
-	Liveness  bool
-	Artifacts *Artifacts
+	SameSink bool
+	Terminal *Terminal
+	Timeouts Timeouts
+	Ready    *Ready
+	// SeccompText is what planning read of Hardening.SeccompProfile.
+	SeccompText []byte
+	Heartbeat   time.Duration
+	Liveness    bool
+	Artifacts   *Artifacts
 	// Descriptors are numbered before the argv is built: what the command sees by Resolve, the rest by a process backend's planner.
 	Descriptors Descriptors
 	// Asked names every vocabulary feature this request uses, sorted; what a backend does not support is refused by it.

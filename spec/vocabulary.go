@@ -201,6 +201,8 @@ var terms = []Term{
 	{"hardening.init", "Process 1 is an init that reaps and forwards signals.", ShapeFlag, nil, "Hardening.Init"},
 	{"hardening.seccomp", "A filter of system calls.", ShapeValue,
 		values(Value{Name: "descriptor", Format: FormatDescriptor}, Value{Name: "profile", Format: FormatText}), "Hardening.Seccomp"},
+	{"hardening.seccomp-profile", "A filter of system calls from a file in the engines' form.", ShapeValue,
+		values(Value{Name: "path", Format: FormatPath}), "Hardening.SeccompProfile"},
 	{"hardening.apparmor", "A profile of AppArmor.", ShapeValue, values(Value{Name: "profile", Format: FormatText}), "Hardening.AppArmor"},
 	{"hardening.landlock", "File access bound by the kernel's own rule set.", ShapeFlag, nil, "Hardening.Landlock"},
 	{"hardening.masked-paths", "The tool's own list of masked kernel files.", ShapeFlag, nil, "Hardening.MaskedPaths"},

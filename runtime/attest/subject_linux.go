@@ -120,6 +120,7 @@ var measures = map[string]func(*Subject, runtime.Claim) verdict{
 	"hardening.parent-death":       (*Subject).parentDeath,
 	"hardening.init":               (*Subject).init,
 	"hardening.seccomp":            (*Subject).seccomp,
+	"hardening.seccomp-profile":    (*Subject).seccomp,
 	"hardening.apparmor":           (*Subject).appArmor,
 	"network.none":                 (*Subject).network,
 	"network.egress":               (*Subject).network,

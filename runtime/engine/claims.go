@@ -24,6 +24,8 @@ func (b *Backend) claims(r *runtime.Request, image *runtime.ImageFacts) []runtim
 			switch f.Name {
 			case "hardening.seccomp":
 				value = r.Hardening.Seccomp
+			case "hardening.seccomp-profile":
+				value = seccompClaim(r)
 			case "hardening.apparmor":
 				value = r.Hardening.AppArmor
 			}

@@ -64,9 +64,10 @@ func (b *Backend) inform(ctx context.Context, l link, id *runtime.Identity) (*sy
 		}
 	}
 	// Docker takes the name of an AppArmor profile where there is no AppArmor, records it, and does nothing (20.10, measured).
-	for _, m := range []string{"apparmor", "seccomp"} {
+	for _, feature := range []string{"apparmor", "seccomp", "seccomp-profile"} {
+		m, _, _ := strings.Cut(feature, "-")
 		if !modules[m] {
-			id.Absent = append(id.Absent, runtime.Absence{Feature: "hardening." + m, Why: "the engine's host has no " + m, Cure: "use a host that has it, or leave it out of the policy and the launch"})
+			id.Absent = append(id.Absent, runtime.Absence{Feature: "hardening." + feature, Why: "the engine's host has no " + m, Cure: "use a host that has it, or leave it out of the policy and the launch"})
 		}
 	}
 	if b.def.Options.Via == ViaCLI {

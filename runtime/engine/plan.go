@@ -37,6 +37,9 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	if err := visible(&r, in.Identity); err != nil {
 		return nil, err
 	}
+	if err := readSeccomp(&r, in); err != nil {
+		return nil, err
+	}
 	planned, err := b.planMounts(&r, in)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func (b *Backend) plan(in runtime.PlanInput) (*runtime.Plan, error) {
 	}
 	p.Claims = b.claims(&r, in.Image)
 	c := b.createRequest(&r)
+	if r.Hardening.SeccompProfile != "" {
+		c.HostConfig.SecurityOpt = append(c.HostConfig.SecurityOpt, seccompOption(&r, in.Identity.Engine))
+	}
 	if err := masking(&r, c, in.Identity); err != nil {
 		return nil, err
 	}

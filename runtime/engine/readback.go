@@ -112,6 +112,7 @@ var records = map[string]func(record) (bool, string){
 		return !slices.ContainsFunc(r.host.SecurityOpt, func(o string) bool { return strings.HasPrefix(o, "seccomp") && strings.HasSuffix(o, "unconfined") }),
 			fmt.Sprintf("SecurityOpt %v", r.host.SecurityOpt)
 	},
+	"hardening.seccomp-profile": seccompRecord,
 	// A terminal's session is the container's too.
 	"hardening.new-session":    func(r record) (bool, string) { return ownNamespace("PidMode", string(r.host.PidMode)) },
 	"hardening.masked-paths":   maskedRecord,

@@ -167,6 +167,7 @@ func hardening(command []string) []pinned {
 		{"read-only-root", runtime.Hardening{ReadOnlyRoot: true}},
 		{"sessions", runtime.Hardening{NewSession: true, ParentDeath: true, Init: true}},
 		{"seccomp", runtime.Hardening{Seccomp: "default"}},
+		{"seccomp-profile", runtime.Hardening{SeccompProfile: "/srv/data/seccomp.json"}},
 		{"apparmor", runtime.Hardening{AppArmor: "sandbox"}},
 		{"masked-paths", runtime.Hardening{MaskedPaths: true}},
 	} {

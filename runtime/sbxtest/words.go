@@ -173,7 +173,7 @@ func fullRequest() *runtime.Request {
 	r.Hardening = runtime.Hardening{
 		NoNewPrivileges: true, Capabilities: true, PIDNamespace: true, IPCNamespace: true, UTSNamespace: true, UserNamespace: true,
 		CgroupNamespace: true, UserNamespaceOff: true, ReadOnlyRoot: true, NewSession: true, ParentDeath: true, Init: true,
-		Seccomp: "default", AppArmor: "sandbox", Landlock: true, MaskedPaths: true,
+		Seccomp: "default", SeccompProfile: "/srv/seccomp.json", AppArmor: "sandbox", Landlock: true, MaskedPaths: true,
 	}
 	r.SameSink = true
 	r.Terminal = &runtime.Terminal{Columns: 80, Rows: 24, Term: "xterm"}
