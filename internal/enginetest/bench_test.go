@@ -58,7 +58,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // four looks at the engine's record (half a millisecond each, but for the first after the end, which waits until the engine has put the
 // container away), the attestation, and the journal, whose record is on disk at the begin and end of each step: 0.4 each but for the first,
 // which waits for the file system. Against the program, 20 to 40 pairs at a time beside ten to twenty other processes: Docker 0.84, 0.91, 1.01,
-// 1.03, 1.03 and 1.05; Podman 0.89, and 1.42 while its service answered other tests, whose turn a launch by the API waits for.
+// 1.03, 1.03 and 1.05; Podman 0.89, and 1.42 once, beside other tests of its service.
 func BenchmarkLaunchToRemoval(b *testing.B) {
 	for _, e := range []engine{{program: "docker"}, {program: "podman"}} {
 		b.Run(e.program, func(b *testing.B) {
