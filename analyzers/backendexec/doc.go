@@ -32,5 +32,6 @@
 //
 // A name read from a file, a flag, the environment or the network; one that comes out of a channel that is a parameter or another package's; one
 // that reflection, unsafe or cgo hands over; a raw execve system call by number. A function value that another package keeps in an unexported
-// collection is not followed. A program that starts the backend itself (make, a script) is not looked into.
+// collection is not followed. Of a function that starts more than 32 different things with what it is given, or whose arguments grow beyond measure from
+// call to call, the last are not seen. A program that starts the backend itself (make, a script) is not looked into.
 package backendexec

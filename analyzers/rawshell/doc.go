@@ -34,5 +34,6 @@
 // # What it cannot see
 //
 // A shell whose name is read from a file, a flag or the network (SHELL and COMSPEC in the environment are known); text that reaches a shell
-// on its standard input; a program that runs a shell by itself, such as make; an argument list that went through a channel, reflection or cgo.
+// on its standard input; a program that runs a shell by itself, such as make; an argument list that went through a channel, reflection or cgo;
+// and what package backendexec cannot see for its bounds.
 package rawshell
