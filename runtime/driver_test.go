@@ -124,6 +124,14 @@ func (st *stand) clean() {
 	st.empty()
 }
 
+// closes closes c, and fails the test where that fails: what a defer drops is lost.
+func closes(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
 func (st *stand) empty() {
 	st.t.Helper()
 	err := st.journal.List(context.Background(), func(r sbx.Record, live bool) error {
@@ -395,8 +403,8 @@ func TestModes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer box.Close()
-				res, err := box.Run(t.Context(), launch())
+				defer closes(t, box)
+				res, err := box.Run(t.Context(), launch()) //sbx:allow lostfailure which backend took it, or refused, is all that is asked
 				got := res.Facts.Identity.Backend
 				var f *sbx.Failure
 				if errors.As(err, &f) {
@@ -470,7 +478,8 @@ func TestAPanicOfTheChargeCallbackLeavesNothing(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_, _ = st.box.Launch(t.Context(), l)
+			_, err := st.box.Launch(t.Context(), l)
+			t.Errorf("Launch returned, with %v", err)
 		}()
 		st.clean()
 	})
@@ -834,8 +843,8 @@ func TestStepsAreWalkedInOrderAndReported(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		st := newStand(t, nil)
 		res, err := st.box.Run(t.Context(), launch())
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || !res.Success() {
+			t.Fatal(res, err)
 		}
 		want := "probe:done plan:done prepare:done stage:nothing charge:nothing start:done capture:done export:nothing import:nothing remove:done"
 		if got := st.events.String(); got != want {

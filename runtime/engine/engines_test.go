@@ -251,6 +251,9 @@ func (l *launched) wait() *runtime.Exit {
 	if err != nil {
 		l.t.Fatalf("%v\nstdout: %q\nstderr: %q", err, l.out.String(), l.err.String())
 	}
+	if !x.Ran {
+		l.t.Fatalf("nobody saw the command run: %+v", x)
+	}
 	return x
 }
 

@@ -198,6 +198,9 @@ func TestKillEndsTheRunAndWaitSeesIt(t *testing.T) {
 
 // status is what a shell would make of an exit.
 func status(x *runtime.Exit) int {
+	if !x.Ran {
+		return -1
+	}
 	if x.Signal != 0 {
 		return 128 + int(x.Signal)
 	}

@@ -71,7 +71,7 @@ func TestASlowReaderLosesNothingAndCostsNoMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		close(out.gate)
 		x, err := p.Wait(within(t), 5*time.Second)
-		if err != nil || x.Code != 0 || x.DrainCut {
+		if err != nil || !x.Ran || x.Code != 0 || x.DrainCut {
 			t.Fatalf("%+v, %v", x, err)
 		}
 		runtime.ReadMemStats(&after)

@@ -110,7 +110,7 @@ func TestDamagedRecordsAreReportedAndLeftAlone(t *testing.T) {
 						t.Errorf("%s: %v, want %v with a cure", name, err, tt.want)
 					}
 					if e, err := j.Take(t.Context(), name); err == nil {
-						e.Close()
+						closes(t, e)
 						t.Errorf("%s could be taken", name)
 					}
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,8 +48,16 @@ func create(t *testing.T, j *journal.Journal, id string) runtime.JournalEntry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() })
+	t.Cleanup(func() { closes(t, e) })
 	return e
+}
+
+// closes closes c, and fails the test where that fails: what a defer drops is lost.
+func closes(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
 }
 
 // listing is what List gave.
@@ -111,7 +120,7 @@ func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer closes(t, again)
 	if !reflect.DeepEqual(again.Record(), want) {
 		t.Errorf("taken %+v, want %+v", again.Record(), want)
 	}
@@ -219,7 +228,7 @@ func TestRunDirectoriesMoveWithTheStateDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
+	defer closes(t, e)
 	if r := e.Record(); r.Run.Dir != j.RunDir("a") || r.Token.Run.Dir != j.RunDir("a") {
 		t.Errorf("the record says %q and %q", r.Run.Dir, r.Token.Run.Dir)
 	}

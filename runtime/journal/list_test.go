@@ -94,7 +94,11 @@ func BenchmarkUpdate(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer e.Close()
+			b.Cleanup(func() {
+				if err := e.Close(); err != nil {
+					b.Error(err)
+				}
+			})
 			r := e.Record()
 			for b.Loop() {
 				if err := e.Update(r, sync); err != nil {

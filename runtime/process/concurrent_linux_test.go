@@ -154,7 +154,7 @@ func oneOfMany(t *testing.T, b *Backend, p *runtime.Plan, i int) {
 		return
 	}
 	if i%5 == 0 || i%5 == 4 {
-		if e.Code != i%7 || out.String() != fmt.Sprintf("%d\n", i) {
+		if !e.Ran || e.Code != i%7 || out.String() != fmt.Sprintf("%d\n", i) {
 			t.Errorf("launch %d: exit %+v, stdout %q", i, e, out)
 		}
 	}

@@ -171,7 +171,7 @@ func launchOnce(b testing.TB, be *Backend, p *runtime.Plan) {
 		b.Fatal(err)
 	}
 	e, err := proc.Wait(ctx, time.Second)
-	if err != nil || e.Code != 0 {
+	if err != nil || !e.Ran || e.Code != 0 {
 		b.Fatalf("%+v, %v", e, err)
 	}
 	if _, err := res.Remove(ctx); err != nil {

@@ -351,7 +351,7 @@ func TestRemoveIsIdempotentInEveryState(t *testing.T) {
 			remove(t, r.res)
 		})
 		t.Run("failed start", func(t *testing.T) {
-			r, err := tryBegin(t, b, runtime.Launch{Argv: []string{"no-such-command"}})
+			r, err := tryBegin(t, b, runtime.Launch{Argv: []string{"no-such-command"}}) //sbx:allow lostfailure it fails, and what it has left is removed
 			if err == nil {
 				t.Fatal("started")
 			}

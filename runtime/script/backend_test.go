@@ -132,6 +132,24 @@ func startOn(t *testing.T, b *script.Backend, req *runtime.Request) *run {
 
 func (r *run) wait() *runtime.Exit {
 	r.t.Helper()
+	x := r.end()
+	if !x.Ran {
+		r.t.Fatalf("the command never ran: %+v", x)
+	}
+	return x
+}
+
+// closes closes c, and fails the test where that fails: what a defer drops is lost.
+func closes(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+// end is wait, for a command that may never have run.
+func (r *run) end() *runtime.Exit {
+	r.t.Helper()
 	x, err := r.proc.Wait(r.t.Context(), time.Second)
 	if err != nil {
 		r.t.Fatalf("Wait: %v", err)

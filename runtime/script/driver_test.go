@@ -86,9 +86,9 @@ func TestTheDriverOverTheFake(t *testing.T) {
 				began := time.Now()
 				tt.launch.Argv = argv
 				sb, b := sandbox(t, &tt.script)
-				res, _ := sb.Run(t.Context(), tt.launch)
-				if res.Outcome != tt.outcome || res.Code != tt.code || res.Timeout != tt.timeout {
-					t.Errorf("result %v (code %d, timeout %q), failure %v", res, res.Code, res.Timeout, res.Failure)
+				res, err := sb.Run(t.Context(), tt.launch)
+				if res.Outcome != tt.outcome || res.Code != tt.code || res.Timeout != tt.timeout || res.Failure != nil && !errors.Is(err, res.Failure) {
+					t.Errorf("result %v (code %d, timeout %q), failure %v", res, res.Code, res.Timeout, err)
 				}
 				if took := time.Since(began); took < tt.takes || took > tt.takes+time.Second {
 					t.Errorf("took %v, want %v", took, tt.takes)
@@ -168,7 +168,7 @@ func TestACrashOfTheDriverAndItsReconcile(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer next.Close()
+				defer closes(t, next)
 				rep, err := next.Reconcile(t.Context(), runtime.ReconcileOptions{})
 				if err != nil || len(rep.Runs) != 1 || !rep.Runs[0].Removed || rep.Runs[0].Outcome != tt.outcome {
 					t.Fatalf("reconciled %+v, %v; want one run, removed, %s", rep, err, tt.outcome)

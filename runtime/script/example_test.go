@@ -23,9 +23,9 @@ func Example() {
 	b, _ := script.New(def)
 	defer b.World().Close()
 	sb, _ := runtime.New(b)
-	res, _ := sb.Run(context.Background(), runtime.Launch{Argv: []string{"job"}, Timeouts: runtime.Timeouts{Wall: 20 * time.Millisecond}})
+	res, err := sb.Run(context.Background(), runtime.Launch{Argv: []string{"job"}, Timeouts: runtime.Timeouts{Wall: 20 * time.Millisecond}})
 	run := b.World().Runs()[0]
-	fmt.Println(res, run.Stdout, run.Signals, b.World().Check())
-	// Output: timed out (wall) working
+	fmt.Println(res, err, run.Stdout, run.Signals, b.World().Check())
+	// Output: timed out (wall) <nil> working
 	//  [terminated] <nil>
 }

@@ -224,7 +224,7 @@ func TestLostCalls(t *testing.T) {
 	t.Run("start: the wait answers for a command that never ran", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := start(t, lost(script.OnStart))
-			if x := r.wait(); x.Ran || x.Code != 0 {
+			if x := r.end(); x.Ran || x.Code != 0 {
 				t.Errorf("exit %+v, want one that says nobody ran", x)
 			}
 			if !r.record().Started.IsZero() {

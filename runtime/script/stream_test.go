@@ -190,7 +190,7 @@ func TestAStreamHeldByALeftoverProcessIsCutAfterTheDrain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if x.DrainCut != tt.cut || x.Code != 0 || time.Since(began) != tt.takes {
+				if x.DrainCut != tt.cut || !x.Ran || x.Code != 0 || time.Since(began) != tt.takes {
 					t.Errorf("cut %v after %v, want %v after %v (exit %+v)", x.DrainCut, time.Since(began), tt.cut, tt.takes, x)
 				}
 				if r.out.String() != "last words" {
