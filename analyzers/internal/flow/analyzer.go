@@ -49,6 +49,7 @@ type Result struct {
 
 	pending   []pendingValue
 	pendingAt map[ssa.Value]int
+	expanded  map[string]int // the functions that were followed from one call, with their arguments, and how deep
 
 	globals    map[*ssa.Global][]ssa.Instruction
 	fields     map[*types.Var][]*ssa.Store

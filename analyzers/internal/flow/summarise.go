@@ -21,6 +21,9 @@ const (
 
 	// maxCallPath is how far from a parameter a function may be found that is called: f, s.f, s.opts.f.
 	maxCallPath = 2
+
+	// maxFollowed bounds the functions, with their arguments, that are followed from one call through the functions these are given.
+	maxFollowed = 200
 )
 
 func declaredFuncs(pass *analysis.Pass) []*types.Func {
@@ -316,6 +319,10 @@ func (r *Result) visitLiteral(fn *ssa.Function, mk *ssa.MakeClosure, add func(*U
 // where a literal is made and not called.
 func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum *Summary, args []Value, add func(*Use), effects *[]Effect, depth int) {
 	literal := effects == nil
+	if depth == 0 {
+		defer func(outer map[string]int) { r.expanded = outer }(r.expanded)
+		r.expanded = nil
+	}
 	for i := range sum.Sinks {
 		from := &sum.Sinks[i]
 		s := Sink{Kind: from.Kind, What: from.What, Via: r.via(c, from.at, from.Via)}
@@ -349,7 +356,7 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, add func(*Use), through []Step, effects *[]Effect, depth int) {
 	literal := effects == nil
 	for _, f := range r.funcsIn(vals[0]) {
-		if f.Param != nil {
+		if f.Param != nil || r.expandedBefore(f, vals[1:], depth) {
 			continue
 		}
 		if direct, ok := r.directSink(f, vals[1:]); ok {
@@ -365,6 +372,26 @@ func (r *Result) calls(fn *ssa.Function, instr ssa.Instruction, vals []Value, ad
 			}
 		}
 	}
+}
+
+// expandedBefore reports whether the function has been followed with those arguments from the call that is looked at, as far as from here. States of a
+// machine that are functions, each of which sets the next, are reached in more ways than can be gone.
+func (r *Result) expandedBefore(f Callee, args []Value, depth int) bool {
+	var b strings.Builder
+	b.WriteString(f.Name)
+	for _, v := range slices.Concat(f.Free, args) {
+		b.WriteByte(' ')
+		v.write(&b)
+	}
+	before, ok := r.expanded[b.String()]
+	if ok && before <= depth || !ok && len(r.expanded) >= maxFollowed {
+		return true
+	}
+	if r.expanded == nil {
+		r.expanded = make(map[string]int)
+	}
+	r.expanded[b.String()] = depth
+	return false
 }
 
 // summaryOf returns the summary of a callee, or nil.
