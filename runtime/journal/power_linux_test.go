@@ -71,7 +71,7 @@ func TestAPowerFailureLeavesTheLastRecordOrTheOneBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer e.Close()
+			defer closes(t, e)
 			if got := e.Record().Step; got != c.want {
 				t.Errorf("the record is of step %s, want %s", got, c.want)
 			}
