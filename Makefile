@@ -40,6 +40,9 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 conformance: ## hold every backend of this machine to the contract, and write docs/conformance.md
 	hack/setup -- go test ./internal/conformance -run TestBackends -count=1 -timeout 1h -conformance -write ../../docs/conformance.md
 
+vet-codebases: ## run sbxvet on large code bases of others, and hold what it finds to docs/codebases.md
+	go test ./cmd/sbxvet -run TestCodebases -count=1 -timeout 2h -codebases -v
+
 GOLANGCI_LINT ?= v2.15.0
 golangci-lint: ## build golangci-lint with our plugin, and hold what it finds to the other drivers (needs the module proxy)
 	go test ./analyzers/golangci -run TestACustomGolangciLint -count=1 -timeout 1h -golangci-lint $(GOLANGCI_LINT) -v

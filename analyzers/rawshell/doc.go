@@ -22,7 +22,7 @@
 //	exec.Command("tar", "xf", name)
 //	sbx.Launch{Script: &sbx.Script{Interpreter: []string{"bash"}, Text: []byte(script)}}
 //
-// Not reported are a shell that runs a script file, and -c and -e of programs that take no code there. For a list written out in a
+// Not reported are a shell that runs a script file, -c and -e of programs that take no code there, and an embedded shell in the module that makes it. For a list written out in a
 // launch the fix is offered.
 //
 // # How to allow it

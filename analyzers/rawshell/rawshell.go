@@ -106,7 +106,7 @@ func message(use *flow.Use, code argv.Code) string {
 func embedded(pass *analysis.Pass) {
 	concerned := false
 	for _, p := range pass.Pkg.Imports() {
-		concerned = concerned || interpreter(p.Path())
+		concerned = concerned || interpreter(p.Path()) && !rule.OwnModule(pass, p.Path())
 	}
 	if !concerned || interpreter(pass.Pkg.Path()) {
 		return

@@ -28,7 +28,7 @@ var engineClients = []string{
 // EngineClient reports whether the package of that path is (part of) a container engine's client library, for the package under analysis: where
 // the library is made, its own module is not outside the seam of anything.
 func EngineClient(pass *analysis.Pass, path string) bool {
-	if m := pass.Module; m != nil && m.Path != "" && (path == m.Path || strings.HasPrefix(path, m.Path+"/")) {
+	if OwnModule(pass, path) {
 		return false
 	}
 	for _, c := range engineClients {
@@ -37,4 +37,10 @@ func EngineClient(pass *analysis.Pass, path string) bool {
 		}
 	}
 	return false
+}
+
+// OwnModule reports whether the package of that path is of the module of the package under analysis.
+func OwnModule(pass *analysis.Pass, path string) bool {
+	m := pass.Module
+	return m != nil && m.Path != "" && (path == m.Path || strings.HasPrefix(path, m.Path+"/"))
 }
