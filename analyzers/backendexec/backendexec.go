@@ -3,6 +3,7 @@ package backendexec
 import (
 	_ "embed"
 	"fmt"
+	"go/token"
 	"slices"
 
 	"github.com/sbxkit/sbxkit/analyzers/internal/argv"
@@ -33,7 +34,12 @@ func run(pass *analysis.Pass) (any, error) {
 	clients(pass)
 	result := pass.ResultOf[flow.Analyzer].(*flow.Result)
 	names := rule.Current().ProgramNames()
-	for _, use := range result.Uses {
+	type finding struct {
+		pos  token.Pos
+		name string
+	}
+	reported := make(map[finding]bool)
+	for _, use := range flow.Direct(result.Uses) {
 		if use.Kind != flow.Start {
 			continue
 		}
@@ -46,6 +52,11 @@ func run(pass *analysis.Pass) (any, error) {
 				continue
 			}
 		}
+		f := finding{use.Pos, name}
+		if use.Round() && reported[f] {
+			continue // the same, another time round
+		}
+		reported[f] = true
 		d := analysis.Diagnostic{Pos: use.Pos, Message: fmt.Sprintf(
 			"starts the sandbox backend's program %q outside the seam (%s); launch through the seam instead", name, use.Chain())}
 		d.Related = result.Related(use.Via)

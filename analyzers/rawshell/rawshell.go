@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -31,7 +32,12 @@ var Analyzer = rule.New(&analysis.Analyzer{
 func run(pass *analysis.Pass) (any, error) {
 	embedded(pass)
 	result := pass.ResultOf[flow.Analyzer].(*flow.Result)
-	for _, use := range result.Uses {
+	type finding struct {
+		pos       token.Pos
+		name, opt string
+	}
+	reported := make(map[finding]bool)
+	for _, use := range flow.Direct(result.Uses) {
 		list, ok := argumentList(&use.Sink)
 		if !ok {
 			continue
@@ -54,6 +60,11 @@ func run(pass *analysis.Pass) (any, error) {
 		if use.Kind == flow.Start && rule.Current().ConstantShell && allConstant(code.Text) {
 			continue
 		}
+		f := finding{use.Pos, code.Command.Name, code.Option}
+		if use.Round() && reported[f] {
+			continue // the same, another time round
+		}
+		reported[f] = true
 		d := analysis.Diagnostic{Pos: use.Pos, Message: message(use, code)}
 		d.Related = result.Related(use.Via)
 		if pos := code.Command.Prog.Pos(); pos.IsValid() && pass.Fset.Position(pos).Line != pass.Fset.Position(use.Pos).Line {

@@ -115,6 +115,24 @@ type Use struct {
 	Literal bool
 }
 
+// Direct are the uses by their ways: first those that go through no function twice.
+func Direct(uses []*Use) []*Use {
+	var out, round []*Use
+	for _, u := range uses {
+		if u.Round() {
+			round = append(round, u)
+		} else {
+			out = append(out, u)
+		}
+	}
+	return append(out, round...)
+}
+
+// Round reports whether the way goes through a function twice.
+func (u *Use) Round() bool {
+	return slices.ContainsFunc(u.Via, func(s Step) bool { return rounds(u.Via, s.Full) > 1 })
+}
+
 // Chain renders the way from the use to the sink: "run → (*Runner).start → exec.Command".
 func (u *Use) Chain() string {
 	return chain(u.Via, u.What)

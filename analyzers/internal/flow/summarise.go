@@ -19,6 +19,9 @@ const (
 	maxVia    = 16 // names in a chain
 	maxSinks  = 32 // of one summary, in their order
 
+	// maxRecursion is how often a way goes through one function: that much may its arguments change places.
+	maxRecursion = 4
+
 	// maxCallPath is how far from a parameter a function may be found that is called: f, s.f, s.opts.f.
 	maxCallPath = 2
 
@@ -325,6 +328,9 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 	}
 	for i := range sum.Sinks {
 		from := &sum.Sinks[i]
+		if rounds(from.Via, c.Name) >= maxRecursion {
+			continue
+		}
 		s := Sink{Kind: from.Kind, What: from.What, Via: r.via(c, from.at, from.Via)}
 		for _, v := range from.Vals {
 			s.Vals = append(s.Vals, substitute(v, args, c.Free))
@@ -349,6 +355,17 @@ func (r *Result) inherit(fn *ssa.Function, instr ssa.Instruction, c Callee, sum 
 			add(u)
 		}, r.via(c, from.at, from.Via), effects, depth)
 	}
+}
+
+// rounds returns how often the way goes through the function.
+func rounds(via []Step, name string) int {
+	n := 0
+	for i := range via {
+		if via[i].Full == name {
+			n++
+		}
+	}
+	return n
 }
 
 // calls adds what the functions among the alternatives of vals[0] do with the other values, and their effects, which are reached through the
@@ -443,8 +460,7 @@ func tidySinks(sinks []Sink) []Sink {
 	}
 	sorted := slices.Clone(sinks)
 	slices.SortStableFunc(sorted, func(a, b Sink) int {
-		// Calls of parameters last: they are many, and only steps on the way.
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), compareSinks(&a, &b))
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), compareSinks(&a, &b))
 	})
 	out := sorted[:0]
 	for _, s := range sorted {
@@ -462,8 +478,13 @@ func tidySinks(sinks []Sink) []Sink {
 	return slices.Clip(out)
 }
 
-func rank(kind string) int {
-	if kind == Call {
+// rank says what is kept where there is too much: first what tells its subject (the program, the process), and last calls of parameters, which are
+// many and only steps on the way.
+func rank(s *Sink) int {
+	switch {
+	case s.Kind == Call:
+		return 2
+	case len(s.Vals) > 0 && len(s.Vals[0]) == 1 && s.Vals[0][0].Kind == Unknown:
 		return 1
 	}
 	return 0
