@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,10 @@ func TestAPowerFailureLeavesTheLastRecordOrTheOneBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	now, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		synced bool
@@ -44,12 +49,16 @@ func TestAPowerFailureLeavesTheLastRecordOrTheOneBefore(t *testing.T) {
 			tear(t, record)
 			tear(t, spare)
 		}, ""},
+		{"the last, and the machine was up all the time", true, func(t *testing.T, record, _ string) { tear(t, record) }, ""},
 		{"a record that nobody asked to keep", false, func(t *testing.T, record, _ string) { tear(t, record) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := open(t, filepath.Join(t.TempDir(), "state"))
 			e := create(t, j, "a")
 			r := record(j, "a")
+			if strings.Contains(c.name, "up all the time") {
+				r.BootID = strings.TrimSpace(string(now))
+			}
 			for _, r.Step = range steps {
 				if err := e.Update(r, c.synced); err != nil {
 					t.Fatal(err)

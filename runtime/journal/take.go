@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -45,7 +46,8 @@ func (j *Journal) read(id string) (runtime.Record, error) {
 }
 
 // newest gives the record of a run and its turn. Of a record kept on disk there are two files, and after a power failure the names can be
-// those of an earlier time, and the file that was being written not whole. With mend the newest has the record's name afterwards.
+// those of an earlier time, and the file that was being written not whole. With mend the newest has the record's name afterwards. While the
+// run's own boot lasts no failure of power has been: a record that is not whole is damaged then, and the one before it is not the run's last.
 func (j *Journal) newest(id string, mend bool) (runtime.Record, uint64, error) {
 	dir := j.RunDir(id)
 	r, turn, err := j.readFile(id, filepath.Join(dir, recordName))
@@ -53,7 +55,7 @@ func (j *Journal) newest(id string, mend bool) (runtime.Record, uint64, error) {
 		return r, turn, err
 	}
 	other, otherTurn, bad := j.readFile(id, filepath.Join(dir, spareName(recordName)))
-	if bad != nil || otherTurn <= turn {
+	if bad != nil || otherTurn <= turn || err != nil && sameBoot(other.BootID) {
 		return r, turn, err
 	}
 	if mend {
@@ -62,6 +64,12 @@ func (j *Journal) newest(id string, mend bool) (runtime.Record, uint64, error) {
 		}
 	}
 	return other, otherTurn, nil
+}
+
+// sameBoot reports whether a boot may be this one.
+func sameBoot(id string) bool {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return err != nil || id == "" || strings.TrimSpace(string(b)) == id
 }
 
 func (j *Journal) readFile(id, path string) (runtime.Record, uint64, error) {
