@@ -22,11 +22,12 @@ func (r *resolver) hardening() error {
 		if !asked.Has(name) {
 			continue
 		}
-		if name == "hardening.seccomp-profile" && out.value(name) == "" {
+		can := r.refusal(name) == nil // what the backend cannot do is refused as that below
+		if can && name == "hardening.seccomp-profile" && out.value(name) == "" {
 			return denied(name, "the policy of %s names no filter, and a launch's own could be weaker than the engine's", r.d.Name).
 				WithCure("name the file in policy.hardening of the spec")
 		}
-		if name == "hardening.apparmor" && asked.AppArmor == "unconfined" && out.AppArmor != asked.AppArmor {
+		if can && name == "hardening.apparmor" && asked.AppArmor == "unconfined" && out.AppArmor != asked.AppArmor {
 			return denied(name, "a launch cannot take the engine's own profile away").WithCure("name a profile, or none")
 		}
 		if v, p := asked.value(name), out.value(name); v != "" && p != "" && v != p {
