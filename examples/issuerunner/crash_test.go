@@ -136,6 +136,7 @@ func killed(t *testing.T, backend, dir, point string) {
 	if !hangs.Stop() || !errors.As(err, &e) || e.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the controller did not die at %s: %v\n%s", point, err, said)
 	}
+	settled(t, dir)
 }
 
 var steps = []sbx.Step{sbx.StepPrepare, sbx.StepStage, sbx.StepCharge, sbx.StepStart, sbx.StepCapture, sbx.StepExport, sbx.StepImport, sbx.StepRemove}
@@ -212,10 +213,35 @@ func TestKillNineAtAnyTimeThenResume(t *testing.T) {
 					if !errors.As(err, &e) || e.ExitCode() != 9 && e.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 						t.Fatalf("neither killed nor done: %v\n%s", err, said)
 					}
+					settled(t, dir)
 					resumed(t, where.name, dir, 1, 2)
 				})
 			}
 		})
+	}
+}
+
+// settled waits for the programs that a killed controller had started to work in dir, which end by themselves.
+func settled(t *testing.T, dir string) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, f := range files {
+			// What is gone by now is not left.
+			if words, err := os.ReadFile(f); err == nil && bytes.HasPrefix(words, []byte("git\x00")) && bytes.Contains(words, []byte(dir)) {
+				left = append(left, string(bytes.ReplaceAll(words, []byte{0}, []byte(" "))))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("%q have not ended", left)
+		}
 	}
 }
 

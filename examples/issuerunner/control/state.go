@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // The states of an issue.
@@ -40,6 +41,9 @@ type State struct {
 	issues map[string]Progress
 }
 
+// handOver is how long the lock of a controller that was killed may be kept by what it was about to start, until that is another program.
+const handOver = time.Second
+
 // OpenState opens the state in dir. Another process that has it open is an error: two controllers would not see each other's counters.
 func OpenState(dir string) (*State, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -50,7 +54,11 @@ func OpenState(dir string) (*State, error) {
 		return nil, err
 	}
 	s := &State{path: filepath.Join(dir, "state.json"), lock: lock, issues: map[string]Progress{}}
-	if err := exclusive(lock); err != nil {
+	err = exclusive(lock)
+	for limit := time.Now().Add(handOver); err != nil && time.Now().Before(limit); err = exclusive(lock) {
+		time.Sleep(handOver / 100)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("another controller works in %s: %w", dir, err), lock.Close())
 	}
 	text, err := os.ReadFile(s.path)
