@@ -110,7 +110,7 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 		if err := r.awaitReady(startCtx, y); err != nil {
 			return nil, r.notReady(ctx, err)
 		}
-	} else if ctx.Err() == nil && startCtx.Err() != nil {
+	} else if errors.Is(context.Cause(startCtx), errNotReady) {
 		// A backend that cannot take its start back has come to the end of it, too late.
 		return nil, r.notReady(ctx, context.Cause(startCtx))
 	}
