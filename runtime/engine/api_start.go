@@ -112,31 +112,41 @@ func (a *api) awaitExit(asking, waiting context.Context, name string, at *attach
 	go func() {
 		defer close(at.ended)
 		answer, failed := a.cli.ContainerWait(waiting, name, container.WaitConditionNextExit)
-		close(taken)
+		// An answer that is there at once is no question taken.
+		select {
+		case r := <-answer:
+			at.answer(r)
+			return
+		case at.waitErr = <-failed:
+			return
+		default:
+			close(taken)
+		}
 		// One of the two always comes, also after waiting ended: leaving before would leave the client's own goroutine behind.
 		select {
 		case r := <-answer:
-			at.code = r.StatusCode
-			if r.Error != nil && r.Error.Message != "" {
-				at.waitErr = fmt.Errorf("the engine's answer to the wait: %s", r.Error.Message)
-			}
-		case err := <-failed:
-			at.waitErr = err
+			at.answer(r)
+		case at.waitErr = <-failed:
 		}
 	}()
 	select {
 	case <-taken:
-	case <-asking.Done():
-		return context.Cause(asking)
-	}
-	select {
+		return nil
 	case <-at.ended:
 		if at.waitErr != nil {
 			return at.waitErr
 		}
 		return fmt.Errorf("the engine answered a wait for the next exit of a container that was not started, with status %d", at.code)
-	default:
-		return nil
+	case <-asking.Done():
+		return context.Cause(asking)
+	}
+}
+
+// answer takes what the engine answered to the wait.
+func (a *attachment) answer(r container.WaitResponse) {
+	a.code = r.StatusCode
+	if r.Error != nil && r.Error.Message != "" {
+		a.waitErr = fmt.Errorf("the engine's answer to the wait: %s", r.Error.Message)
 	}
 }
 
