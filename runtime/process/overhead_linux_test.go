@@ -26,7 +26,8 @@ import (
 // adds 2 ms, which are its file replacements.
 // The first stop alone has to look for a process at its gate, and for one that has become the command, each 0.1 ms; that and what is read of the
 // gate in place of the exec, on the other core meanwhile, cost nearly as much as the second stop does: 1.17 to 1.20 against 1.20 to 1.26 with
-// both, medians of 250 to 400 launches under real-time scheduling (chrt -f) beside a load of 27. So next to nothing is won by asking for it where
+// both, medians of 250 to 400 launches under real-time scheduling (chrt -f) beside a load of 27; alone on the machine 1.23 to 1.29 against 1.21 to
+// 1.26, so that it is not at its goal there. So next to nothing is won by asking for it where
 // both can be had, and no policy can. Nothing is won either by sleeps without the kernel's slack: they come 6 µs earlier.
 func BenchmarkLaunchAgainstBareProgram(b *testing.B) {
 	traced, untraced := backend(b, bwrapDefinition()), backend(b, bwrapDefinition())
