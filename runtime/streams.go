@@ -60,7 +60,12 @@ func (s *sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.line != nil {
-		s.line.feed(p)
+		// Who is told that the run is ready finds the line in his sink. Our own pipe is read only after that.
+		if s.pipe != nil {
+			s.line.feed(p)
+		} else {
+			defer s.line.feed(p)
+		}
 	}
 	if s.w == nil || s.refused != nil {
 		s.dropped.Add(int64(len(p)))

@@ -177,7 +177,9 @@ func streamChecks() []Check {
 			out := &output{}
 			st := c.plain()
 			r := st.up(func(l *runtime.Launch) { l.Stdout = out }, act(DoHang))
-			c.await("the sink to have what the command said", func() bool { return out.String() == "up\n" })
+			if out.String() != "up\n" {
+				c.Errorf("ready, and the sink has %q", out)
+			}
 			st.end(r)
 		}, "ready.line"),
 		check("a terminal is one merged stream, and the command sees one", rule{"A private pty, one merged raw stream", "LAUNCH, Terminal"}, func(c *C) {
