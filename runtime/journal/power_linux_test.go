@@ -36,27 +36,28 @@ func TestAPowerFailureLeavesTheLastRecordOrTheOneBefore(t *testing.T) {
 		synced bool
 		damage func(t *testing.T, record, spare string)
 		want   runtime.Step // empty for a record that nothing is derived from
+		up     bool         // in this very boot
 	}{
-		{"nothing", true, func(*testing.T, string, string) {}, runtime.StepCapture},
-		{"the names of before", true, exchange, runtime.StepCapture},
-		{"the next was being written", true, func(t *testing.T, _, spare string) { tear(t, spare) }, runtime.StepCapture},
-		{"the last was being written", true, func(t *testing.T, record, _ string) { tear(t, record) }, runtime.StepStart},
+		{"nothing", true, func(*testing.T, string, string) {}, runtime.StepCapture, false},
+		{"the names of before", true, exchange, runtime.StepCapture, false},
+		{"the next was being written", true, func(t *testing.T, _, spare string) { tear(t, spare) }, runtime.StepCapture, false},
+		{"the last was being written", true, func(t *testing.T, record, _ string) { tear(t, record) }, runtime.StepStart, false},
 		{"the last was being written, under the names of before", true, func(t *testing.T, record, spare string) {
 			tear(t, record)
 			exchange(t, record, spare)
-		}, runtime.StepStart},
+		}, runtime.StepStart, false},
 		{"both", true, func(t *testing.T, record, spare string) {
 			tear(t, record)
 			tear(t, spare)
-		}, ""},
-		{"the last, and the machine was up all the time", true, func(t *testing.T, record, _ string) { tear(t, record) }, ""},
-		{"a record that nobody asked to keep", false, func(t *testing.T, record, _ string) { tear(t, record) }, ""},
+		}, "", false},
+		{name: "the last, and the machine was up all the time", synced: true, up: true, damage: func(t *testing.T, record, _ string) { tear(t, record) }},
+		{"a record that nobody asked to keep", false, func(t *testing.T, record, _ string) { tear(t, record) }, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := open(t, filepath.Join(t.TempDir(), "state"))
 			e := create(t, j, "a")
 			r := record(j, "a")
-			if strings.Contains(c.name, "up all the time") {
+			if c.up {
 				r.BootID = strings.TrimSpace(string(now))
 			}
 			for _, r.Step = range steps {
