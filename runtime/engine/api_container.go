@@ -19,21 +19,26 @@ func (a *api) create(ctx context.Context, r *CreateRequest, _ []string) ([]strin
 }
 
 func (a *api) inspect(ctx context.Context, name string) (*container.InspectResponse, error) {
-	ctx, cancel := bounded(ctx, a.limit.look, "GET /containers/{name}/json")
-	defer cancel()
-	i, err := a.cli.ContainerInspect(ctx, name)
-	if err != nil {
-		return nil, causeOf(ctx, err)
-	}
-	return &i, nil
+	return again(ctx, a.limit.poll, func(ctx context.Context) (*container.InspectResponse, error) {
+		ctx, cancel := bounded(ctx, a.limit.look, "GET /containers/{name}/json")
+		defer cancel()
+		i, err := a.cli.ContainerInspect(ctx, name)
+		if err != nil {
+			return nil, causeOf(ctx, err)
+		}
+		return &i, nil
+	})
 }
 
 func (a *api) find(ctx context.Context, label string) ([]found, error) {
-	ctx, cancel := bounded(ctx, a.limit.look, "GET /containers/json")
-	defer cancel()
-	list, err := a.cli.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	list, err := again(ctx, a.limit.poll, func(ctx context.Context) ([]container.Summary, error) {
+		ctx, cancel := bounded(ctx, a.limit.look, "GET /containers/json")
+		defer cancel()
+		list, err := a.cli.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+		return list, causeOf(ctx, err)
+	})
 	if err != nil {
-		return nil, causeOf(ctx, err)
+		return nil, err
 	}
 	out := make([]found, 0, len(list))
 	for _, c := range list {

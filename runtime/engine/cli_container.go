@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,13 +97,39 @@ func requestWords(r *CreateRequest) []string {
 }
 
 func (c *cli) inspect(ctx context.Context, name string) (*container.InspectResponse, error) {
-	out, err := c.call(ctx, c.limit.look, nil, "container", "inspect", name)
-	if err != nil {
-		// An engine that answers has one reason not to describe a container.
-		return nil, c.classify(ctx, err, func(context.Context) (bool, error) { return false, nil })
-	}
-	return decodeContainer(out)
+	return again(ctx, c.limit.poll, func(ctx context.Context) (*container.InspectResponse, error) {
+		out, err := c.call(ctx, c.limit.look, nil, "container", "inspect", name)
+		if err != nil {
+			return nil, c.undescribed(ctx, err, name)
+		}
+		return decodeContainer(out)
+	})
 }
+
+// undescribed says why a container was not described: it is not there where a list of all, which needs no description, does not name it.
+// A list that was not given leaves the error without an answer.
+func (c *cli) undescribed(ctx context.Context, err error, name string) error {
+	var failed *cliError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	filter := "name=^/?" + regexp.QuoteMeta(name) + "$"
+	if containerID.MatchString(name) {
+		filter = "id=" + name
+	}
+	out, e := c.call(ctx, c.limit.look, nil, "container", "ls", "--all", "--quiet", "--no-trunc", "--filter", filter)
+	if e != nil {
+		return err
+	}
+	failed.class = cerrdefs.ErrUnknown
+	if len(strings.Fields(string(out))) == 0 {
+		failed.class = cerrdefs.ErrNotFound
+	}
+	return failed
+}
+
+// containerID is an engine's own name for a container, in full.
+var containerID = regexp.MustCompile("^[0-9a-f]{64}$")
 
 // decodeContainer reads what both programs print. Podman's own form has fields of Docker's names with other types (Config.StopSignal is a
 // number, Config.Entrypoint a text): only what is used is read.
@@ -165,12 +192,14 @@ func decodeContainer(out []byte) (*container.InspectResponse, error) {
 }
 
 func (c *cli) find(ctx context.Context, label string) ([]found, error) {
-	return c.list(ctx, []string{"container", "ls", "--all", "--quiet", "--no-trunc", "--filter", "label=" + label}, func(ctx context.Context, id string) (found, error) {
-		i, err := c.inspect(ctx, id)
-		if err != nil {
-			return found{}, err
-		}
-		return found{name: i.Name, state: i.State.Status, labels: i.Config.Labels}, nil
+	return again(ctx, c.limit.poll, func(ctx context.Context) ([]found, error) {
+		return c.list(ctx, []string{"container", "ls", "--all", "--quiet", "--no-trunc", "--filter", "label=" + label}, func(ctx context.Context, id string) (found, error) {
+			i, err := c.inspect(ctx, id)
+			if err != nil {
+				return found{}, err
+			}
+			return found{name: i.Name, state: i.State.Status, labels: i.Config.Labels}, nil
+		})
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -32,7 +31,7 @@ func (b *Backend) Find(ctx context.Context, owner string) ([]runtime.Token, int,
 		{"networks", l.findNetworks, func(t *runtime.Token, f found) { t.Networks = append(t.Networks, f.name) }},
 	} {
 		// By the label's name alone, so that others' are counted; whose each is, is compared here and exactly.
-		list, err := b.listed(ctx, kind.list)
+		list, err := kind.list(ctx, labelRun)
 		if err != nil {
 			return nil, foreign, b.setup(l, err, "listing the %s of runs", kind.what).At(runtime.StepReconcile)
 		}
@@ -57,25 +56,4 @@ func (b *Backend) Find(ctx context.Context, owner string) ([]runtime.Token, int,
 	}
 	slices.SortFunc(out, func(a, b runtime.Token) int { return strings.Compare(a.Run.ID, b.Run.ID) })
 	return out, foreign, nil
-}
-
-// listTries is how often a list is asked for before the engine's error is believed.
-const listTries = 5
-
-// listed asks for a list again where the engine answers with an error: Podman looks at each container's process while it lists them, and
-// gives no list at all where one ends meanwhile (4.3.1, measured).
-func (b *Backend) listed(ctx context.Context, list func(context.Context, string) ([]found, error)) ([]found, error) {
-	pause := b.limit.poll
-	for n := 1; ; n++ {
-		out, err := list(ctx, labelRun)
-		if err == nil || n == listTries || !answered(err) {
-			return out, err
-		}
-		select {
-		case <-time.After(pause):
-			pause *= 2
-		case <-ctx.Done():
-			return nil, err
-		}
-	}
 }

@@ -26,7 +26,7 @@ func TestAListThatFailsIsAskedForAgain(t *testing.T) {
 				switch {
 				case c.fails == 1 && err != nil:
 					t.Error(err)
-				case c.fails > 1 && (err == nil || asked.Load() != listTries):
+				case c.fails > 1 && (err == nil || asked.Load() != askTries):
 					t.Errorf("asked %d times: %v", asked.Load(), err)
 				}
 			})
