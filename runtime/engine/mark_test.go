@@ -44,6 +44,44 @@ func TestAnEngineIsAskedForItsVersionOnceWhileItIsTheSame(t *testing.T) {
 	}
 }
 
+// TestPodmanIsNotAskedForAVersionThatItsPingTells: both headers have to say the same, and what says less is asked.
+func TestPodmanIsNotAskedForAVersionThatItsPingTells(t *testing.T) {
+	var headers atomic.Pointer[map[string]string]
+	var asked atomic.Int32
+	endpoint, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range *headers.Load() {
+			w.Header().Set(name, value)
+		}
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/version"):
+			asked.Add(1)
+			fmt.Fprint(w, `{"Components":[{"Name":"Podman Engine","Version":"asked"}]}`)
+		case strings.HasSuffix(r.URL.Path, "/info"):
+			fmt.Fprint(w, `{"OSType":"linux"}`)
+		}
+	}))
+	b := underTest{name: podmanEngine, program: "podman", endpoint: endpoint}.backend(t)
+	for _, c := range []struct {
+		name, server, api, libpod string
+		version                   string
+		asked                     int32
+	}{
+		{"both headers", "Libpod/4.3.1 (linux)", "1.41", "4.3.1", "4.3.1", 0},
+		{"upgraded meanwhile", "Libpod/5.0.0-rc1 (linux)", "1.41", "5.0.0", "5.0.0-rc1", 0},
+		{"no header of its own", "Libpod/4.3.1 (linux)", "1.41", "", "asked", 1},
+		{"another server's header", "nginx/1.22", "1.41", "4.3.1", "asked", 2},
+		{"no server", "", "1.41", "4.3.1", "asked", 3},
+		{"a server without a version", "Libpod (linux)", "1.41", "4.3.1", "asked", 4},
+		{"both headers again", "Libpod/4.3.1 (linux)", "1.41", "4.3.1", "4.3.1", 4},
+	} {
+		headers.Store(&map[string]string{"Server": c.server, "Api-Version": c.api, "Libpod-Api-Version": c.libpod})
+		id, err := b.Probe(within(t), runtime.ProbeRequest{})
+		if err != nil || id.Engine != podmanEngine || id.Version != c.version || id.API != "1.41" || asked.Load() != c.asked {
+			t.Errorf("%s: %+v, %v, asked %d times", c.name, id, err, asked.Load())
+		}
+	}
+}
+
 // TestAPodmanServiceIsAskedForItsVersionOnceWhileItIsTheSame counts the same question by the program: while the socket is the same one, an
 // engine answers at it, and not for longer than a minute.
 func TestAPodmanServiceIsAskedForItsVersionOnceWhileItIsTheSame(t *testing.T) {
