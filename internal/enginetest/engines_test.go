@@ -9,7 +9,11 @@ package enginetest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +27,53 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/stage"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain looks, when every test has run, for what they left running, and then for what the drivers themselves left.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := closeShared(); err != nil {
+		fmt.Fprintf(os.Stderr, "closing the drivers that the tests share: %v\n", err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintf(os.Stderr, "goroutines are left: %v\n", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// shared are the drivers that tests share, by engine and way: each proves itself by a container of its own, and goes on being believed.
+var shared sync.Map // of [2]string to func() (*sbx.Sandbox, error)
+
+// sharedBox gives the driver of the engine at its own endpoint that all tests use which need no other.
+func (e engine) sharedBox() *sbx.Sandbox {
+	e.t.Helper()
+	open, _ := shared.LoadOrStore([2]string{e.program, string(e.via)}, sync.OnceValues(func() (*sbx.Sandbox, error) {
+		b, err := e.backend(e.host)
+		if err != nil {
+			return nil, err
+		}
+		return sbx.New(b, sbx.WithStager(stage.New()))
+	}))
+	box, err := open.(func() (*sbx.Sandbox, error))()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return box
+}
+
+// closeShared waits for what a test left running, so that it is noticed: a test run's own deadline ends it.
+func closeShared() error {
+	var all []error
+	shared.Range(func(_, open any) bool {
+		box, err := open.(func() (*sbx.Sandbox, error))()
+		if err == nil {
+			err = box.Close()
+		}
+		all = append(all, err)
+		return true
+	})
+	return errors.Join(all...)
+}
 
 // engine is a real engine driven in one way.
 type engine struct {
@@ -52,14 +102,14 @@ func each(t *testing.T, f func(t *testing.T, e engine), by ...driver.Via) {
 				}
 				e := engine{t: t, program: program, via: via}
 				e.host, e.image = find(t)
-				e.box = e.sandbox(e.host)
+				e.box = e.sharedBox()
 				f(t, e)
 			})
 		}
 	}
 }
 
-// sandbox gives a driver for the engine at an endpoint.
+// sandbox gives a test a driver of its own, for the engine at an endpoint.
 func (e engine) sandbox(endpoint string, options ...sbx.Option) *sbx.Sandbox {
 	e.t.Helper()
 	b, err := e.backend(endpoint)
