@@ -26,7 +26,7 @@ const exportTime = 5 * time.Minute
 // export is step 6: the candidate is handed to the controller-owned place. A partial export is a failure and never a candidate.
 func (r *Run) export(ctx context.Context, res *Result) (c *Candidate, state, note string, err error) {
 	req := r.plan.Request
-	c = &Candidate{RunID: r.name.ID, PlanDigest: r.digest, Outcome: res.Outcome, Code: res.Code, Labels: map[string]string{}}
+	c = &Candidate{RunID: r.name.ID, PlanDigest: r.planDigest(), Outcome: res.Outcome, Code: res.Code, Labels: map[string]string{}}
 	for _, l := range req.Labels {
 		c.Labels[l.Name] = l.Value
 	}

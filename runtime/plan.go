@@ -202,7 +202,7 @@ type planJSON struct {
 func (p *Plan) view() planJSON {
 	r := p.Request
 	return planJSON{
-		Backend: p.Backend, Identity: p.Identity, Run: r.Run, Command: p.String(), Words: p.Words,
+		Backend: p.Backend, Identity: p.Identity, Run: r.Run, Words: p.Words,
 		Environment: p.Environment, Inside: r.Env, Credentials: r.Credentials, Workdir: r.Dir, Hostname: r.Hostname, User: r.User,
 		Image: p.Image, Mounts: r.Mounts, Network: r.Network, Limits: r.Limits, Hardening: r.Hardening, Labels: r.Labels,
 		Timeouts: r.Timeouts, Claims: p.Claims, Steps: p.Steps, Dropped: p.Dropped, Because: r.Because,
@@ -212,7 +212,7 @@ func (p *Plan) view() planJSON {
 // MarshalJSON gives the plan in a stable form: the same plan, the same bytes.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	v := p.view()
-	v.Digest = p.Digest()
+	v.Command, v.Digest = p.String(), p.Digest()
 	return json.Marshal(v)
 }
 
@@ -234,7 +234,6 @@ func (p *Plan) Digest() string {
 	// else can be meant.
 	anonymous := p.Request.Run.anonymous()
 	v.Run = RunName{}
-	v.Command = ""
 	v.Words = make([]Word, 0, len(p.Words))
 	for _, w := range p.Words {
 		w.Text = anonymous.Replace(w.Text)

@@ -15,7 +15,7 @@ type Run struct {
 	identity *Identity
 	name     RunName
 	plan     *Plan
-	digest   string
+	digest   func() string // of the plan, made once; nil before there is one
 	res      Resources
 	entry    JournalEntry
 	charged  bool
@@ -59,6 +59,7 @@ func (r *Run) Facts() Facts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.facts
+	f.PlanDigest = r.planDigest()
 	f.Steps = append([]StepFact(nil), f.Steps...)
 	return f
 }
@@ -210,7 +211,7 @@ func Reopen(ctx context.Context, b Backend, j Journal, id string) (*Run, error) 
 	if err != nil {
 		return nil, s.failed(b, nil, StepReconcile, err)
 	}
-	r := &Run{s: s, backend: b, name: found.Run, token: found.Token, rec: *found, res: res, digest: found.PlanDigest, ended: make(chan struct{}), started: make(chan struct{}), stopping: make(chan stopRequest, 8)}
+	r := &Run{s: s, backend: b, name: found.Run, token: found.Token, rec: *found, res: res, digest: func() string { return found.PlanDigest }, ended: make(chan struct{}), started: make(chan struct{}), stopping: make(chan stopRequest, 8)}
 	r.facts = Facts{RunID: found.Run.ID, Owner: found.Run.Owner, PlanDigest: found.PlanDigest, Charged: found.Charged}
 	return r, nil
 }

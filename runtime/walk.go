@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -70,14 +71,15 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 		if err != nil {
 			return "", "", err
 		}
-		r.digest = r.plan.Digest()
-		r.facts.PlanDigest, r.facts.Image = r.digest, r.plan.Image
+		r.digest = sync.OnceValue(r.plan.Digest)
+		r.facts.Image = r.plan.Image
 		r.facts.Dropped, r.facts.Because = r.plan.Dropped, r.plan.Request.Because
-		return StateDone, r.digest, nil
+		return StateDone, "", nil
 	}); f != nil {
 		return nil, r.refused(f)
 	}
 	r.setToken(r.plan.Token)
+	go r.digest() // while the rest goes on; whoever needs it waits for it
 
 	startCtx, cancel := ctx, context.CancelFunc(func() {})
 	if d := r.plan.Request.Timeouts.Start; d > 0 {
@@ -121,7 +123,7 @@ func (s *Sandbox) walk(ctx context.Context, l *Launch) (*Run, *Result) {
 func (r *Run) open(ctx context.Context, l *Launch) (state, note string, err error) {
 	if r.s.journal != nil {
 		rec := Record{Version: RecordVersion, Run: r.name, Backend: r.backend.Describe().Name, Step: StepPrepare, Token: r.token,
-			PlanDigest: r.digest, BootID: bootID(), Created: time.Now().UnixNano(), Updated: time.Now().UnixNano()}
+			PlanDigest: r.planDigest(), BootID: bootID(), Created: time.Now().UnixNano(), Updated: time.Now().UnixNano()}
 		for k, v := range l.Labels {
 			rec.Labels = append(rec.Labels, Label{k, v})
 		}
@@ -244,11 +246,19 @@ func (r *Run) failing() Backend {
 	return r.s.backend
 }
 
+// planDigest is empty before there is a plan.
+func (r *Run) planDigest() string {
+	if r.digest == nil {
+		return ""
+	}
+	return r.digest()
+}
+
 func (r *Run) event(e Event) {
 	if r.s.observer == nil {
 		return
 	}
-	e.Time, e.RunID, e.PlanDigest = time.Now(), r.name.ID, r.digest
+	e.Time, e.RunID, e.PlanDigest = time.Now(), r.name.ID, r.planDigest()
 	if b := r.failing(); b != nil {
 		e.Backend = b.Describe().Name
 	}
