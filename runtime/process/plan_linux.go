@@ -114,7 +114,7 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	used := len(b.def.Argv(&bare))
 	res, err := mounts.Plan(mounts.Input{
 		Mounts: ask, Host: in.Host, Sockets: sockets,
-		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: used - 1, WordsOf: b.wordsOf(&bare, used), FirstDescriptor: first, DescriptorLimit: limit},
+		Tool: mounts.Tool{Name: b.def.Program, Words: maxWords, UsedWords: used - 1, WordsOf: b.wordsOf(), FirstDescriptor: first, DescriptorLimit: limit},
 	})
 	if err != nil {
 		return nil, err
@@ -123,21 +123,20 @@ func (b *Backend) planMounts(req *runtime.Request, in runtime.PlanInput, next in
 	return res, nil
 }
 
-// wordsOf counts the words of an operation as the builder makes them; bare is the request without any, which has used words.
-func (b *Backend) wordsOf(bare *runtime.Request, used int) func(*runtime.Mount) int {
+// wordsOf counts the words of an operation as the builder makes them, whatever else is asked for.
+func (b *Backend) wordsOf() func(*runtime.Mount) int {
 	// What a builder can make differ between two operations of a kind: each option is there or not.
 	type shape struct {
 		kind       runtime.MountKind
 		mode, size bool
 	}
 	known := map[shape]int{}
+	without := len(b.def.Argv(&runtime.Request{}))
 	return func(m *runtime.Mount) int {
 		s := shape{m.Kind, m.Permission() != 0, m.Size != 0}
 		n, ok := known[s]
 		if !ok {
-			with := *bare
-			with.Mounts = []runtime.Mount{*m}
-			n = len(b.def.Argv(&with)) - used
+			n = len(b.def.Argv(&runtime.Request{Mounts: []runtime.Mount{*m}})) - without
 			known[s] = n
 		}
 		return n
