@@ -30,6 +30,11 @@ func (a *api) inspect(ctx context.Context, name string) (*container.InspectRespo
 	})
 }
 
+func (a *api) missing(ctx context.Context, name string) error {
+	_, err := a.inspect(ctx, name)
+	return err
+}
+
 func (a *api) find(ctx context.Context, label string) ([]found, error) {
 	list, err := again(ctx, a.limit.poll, func(ctx context.Context) ([]container.Summary, error) {
 		ctx, cancel := bounded(ctx, a.limit.look, "GET /containers/json")

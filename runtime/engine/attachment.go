@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/docker/docker/api/types/container"
 )
 
 // attachment is what holds a started container: its streams, and the engine's word on its next exit. Its goroutines end with it: close
@@ -25,6 +27,9 @@ type attachment struct {
 	streamErr error
 	// cut is true where hurry ended a stream that was still held open.
 	cut atomic.Bool
+
+	// described is the engine's record of the started container, where it was read to see it started; else nil.
+	described *container.InspectResponse
 
 	conn    deadliner
 	patient atomic.Int64 // nanoseconds a read may wait once hurried; 0 before

@@ -113,19 +113,28 @@ func (c *cli) undescribed(ctx context.Context, err error, name string) error {
 	if !errors.As(err, &failed) {
 		return err
 	}
+	switch e := c.missing(ctx, name); {
+	case cerrdefs.IsNotFound(e):
+		failed.class = cerrdefs.ErrNotFound
+	case e != nil:
+		return err
+	default:
+		failed.class = cerrdefs.ErrUnknown
+	}
+	return failed
+}
+
+// missing looks for a container in a list of all, by its name or its id.
+func (c *cli) missing(ctx context.Context, name string) error {
 	filter := "name=^/?" + regexp.QuoteMeta(name) + "$"
 	if containerID.MatchString(name) {
 		filter = "id=" + name
 	}
-	out, e := c.call(ctx, c.limit.look, nil, "container", "ls", "--all", "--quiet", "--no-trunc", "--filter", filter)
-	if e != nil {
-		return err
+	out, err := c.call(ctx, c.limit.look, nil, "container", "ls", "--all", "--quiet", "--no-trunc", "--filter", filter)
+	if err == nil && len(strings.Fields(string(out))) == 0 {
+		err = fmt.Errorf("the container %s: %w", name, cerrdefs.ErrNotFound)
 	}
-	failed.class = cerrdefs.ErrUnknown
-	if len(strings.Fields(string(out))) == 0 {
-		failed.class = cerrdefs.ErrNotFound
-	}
-	return failed
+	return err
 }
 
 // containerID is an engine's own name for a container, in full.
@@ -226,7 +235,7 @@ func (c *cli) list(ctx context.Context, words []string, describe func(context.Co
 // there asks whether a container exists.
 func (c *cli) there(name string) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
-		_, err := c.inspect(ctx, name)
+		err := c.missing(ctx, name)
 		if cerrdefs.IsNotFound(err) {
 			return false, nil
 		}
@@ -243,9 +252,6 @@ func (c *cli) kill(ctx context.Context, name, signal string) error {
 
 func (c *cli) remove(ctx context.Context, name string) error {
 	// The programs differ, by version too, in what they say to the removal of what is not there.
-	if there, err := c.there(name)(ctx); err == nil && !there {
-		return fmt.Errorf("the container %s: %w", name, cerrdefs.ErrNotFound)
-	}
 	if _, err := c.call(ctx, c.limit.remove, nil, "rm", "--force", "--volumes", name); err != nil {
 		return c.classify(ctx, err, c.there(name))
 	}

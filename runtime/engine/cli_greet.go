@@ -43,13 +43,13 @@ func (c *cli) greet(ctx context.Context) (*types.Version, string, error) {
 		switch {
 		case len(v.Components) != 0:
 			c.know(engineName(&v), engineVersion(&v))
-			if c.met.Store(nil); socket != nil && c.isPodman() {
-				c.met.Store(&met{socket, time.Now(), v})
-			}
+			c.meet(socket, v)
 			return &v, v.APIVersion, nil
 		case podman.OsArch != "":
 			c.know(podmanEngine, podman.Version)
-			return &types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: podmanEngine, Version: podman.Version}}}, "", nil
+			v := types.Version{Version: podman.Version, Components: []types.ComponentVersion{{Name: podmanEngine, Version: podman.Version}}}
+			c.meet(socket, v)
+			return &v, "", nil
 		}
 	}
 	return nil, "", errNoEngine
@@ -65,6 +65,14 @@ type met struct {
 	socket  fs.FileInfo
 	at      time.Time
 	version types.Version
+}
+
+// meet remembers a Podman that answered at a socket, and forgets what was met before.
+func (c *cli) meet(socket fs.FileInfo, v types.Version) {
+	c.met.Store(nil)
+	if socket != nil && c.isPodman() {
+		c.met.Store(&met{socket, time.Now(), v})
+	}
 }
 
 func (m *met) holds(socket fs.FileInfo) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
 )
@@ -41,14 +42,22 @@ func (c *cli) describe(ctx context.Context, what, name string) (found, error) {
 	return found{name: list[0].Name, labels: list[0].Labels}, nil
 }
 
+// listed is a not-found error where a list does not name it. The filters of the programs match a part of a name too.
+func (c *cli) listed(ctx context.Context, what, name string) error {
+	out, err := c.call(ctx, c.limit.look, nil, what, "ls", "--filter", "name="+name, "--format", "{{.Name}}")
+	if err == nil && !slices.Contains(strings.Fields(string(out)), name) {
+		err = fmt.Errorf("the %s %s: %w", what, name, cerrdefs.ErrNotFound)
+	}
+	return err
+}
+
 func (c *cli) drop(ctx context.Context, what, name string) error {
-	if _, err := c.describe(ctx, what, name); cerrdefs.IsNotFound(err) {
+	if err := c.listed(ctx, what, name); cerrdefs.IsNotFound(err) {
 		return err
 	}
 	if _, err := c.call(ctx, c.limit.change, nil, what, "rm", name); err != nil {
 		return c.classify(ctx, err, func(ctx context.Context) (bool, error) {
-			_, err := c.describe(ctx, what, name)
-			return !cerrdefs.IsNotFound(err), nil
+			return !cerrdefs.IsNotFound(c.listed(ctx, what, name)), nil
 		})
 	}
 	return nil

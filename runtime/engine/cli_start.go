@@ -12,6 +12,7 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
 )
 
 // start runs "start --attach": the program attaches, waits for the next exit and starts, in this order (docker/cli, cli/command/container/
@@ -72,7 +73,7 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 			at.cut.Store(true)
 		}
 	}()
-	if err := c.started(ctx, name, at); err != nil {
+	if at.described, err = c.started(ctx, name, at); err != nil {
 		at.close()
 		<-at.ended
 		<-at.drained
@@ -88,31 +89,32 @@ func (c *cli) start(ctx context.Context, name string, s startOptions) (_ *attach
 // errNotStarted is a client that ended while its container was never started.
 var errNotStarted = errors.New("the container was not started")
 
-// started waits until the engine has a time of the start, or the client has ended without one.
-func (c *cli) started(ctx context.Context, name string, at *attachment) error {
+// started waits until the engine has a time of the start, or the client has ended without one, and gives the description that has it. A look
+// is a process of the program, as costly as what it looks for, which takes an engine a tenth of a second alone.
+func (c *cli) started(ctx context.Context, name string, at *attachment) (*container.InspectResponse, error) {
 	asking, cancel := bounded(ctx, c.limit.start, "start")
 	defer cancel()
-	for pause := c.limit.poll; ; pause = min(2*pause, 100*time.Millisecond) {
-		gone := ended(at)
-		i, err := c.inspect(asking, name)
-		if err == nil {
-			if _, ok := startedAt(i); ok {
-				return nil
-			}
-			if gone {
-				return &startError{"start", errNotStarted}
-			}
-		}
-		if asking.Err() != nil {
-			return &startError{"start", context.Cause(asking)}
-		}
-		if gone && err != nil {
-			return &startError{"start", err}
-		}
+	for pause := 10 * c.limit.poll; ; pause = min(2*pause, 100*time.Millisecond) {
 		select {
 		case <-at.ended:
 		case <-asking.Done():
 		case <-time.After(pause):
+		}
+		gone := ended(at)
+		i, err := c.inspect(asking, name)
+		if err == nil {
+			if _, ok := startedAt(i); ok {
+				return i, nil
+			}
+			if gone {
+				return nil, &startError{"start", errNotStarted}
+			}
+		}
+		if asking.Err() != nil {
+			return nil, &startError{"start", context.Cause(asking)}
+		}
+		if gone && err != nil {
+			return nil, &startError{"start", err}
 		}
 	}
 }

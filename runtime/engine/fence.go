@@ -52,7 +52,7 @@ func (r *resources) fenceContainer(ctx context.Context, name string, labels map[
 	}
 	for pause := r.b.limit.poll; ; pause = min(2*pause, time.Second) {
 		_, made := r.link.create(ctx, c, nil)
-		if _, err := removed(ctx, r.b.limit, name, r.link.remove, r.absent); err != nil {
+		if _, err := removed(ctx, r.b.limit, name, r.link.remove, r.link.missing); err != nil {
 			return err
 		}
 		if made == nil || cerrdefs.IsNotFound(made) {

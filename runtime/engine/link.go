@@ -31,6 +31,8 @@ type link interface {
 	// create makes a container. After an error the container may still appear: the engine's work goes on when a caller leaves.
 	create(ctx context.Context, r *CreateRequest, argv []string) (warnings []string, err error)
 	inspect(ctx context.Context, name string) (*container.InspectResponse, error)
+	// missing is nil while there is a container of the name, which it does not describe.
+	missing(ctx context.Context, name string) error
 	// find lists the containers, in whatever state, that carry a label ("key" or "key=value").
 	find(ctx context.Context, label string) ([]found, error)
 	// stat describes a path inside a container, without following a last symbolic link.
@@ -45,7 +47,7 @@ type link interface {
 	// notices listens to what happens to a container until ctx ends or it is closed; an engine without such a stream ends it at once.
 	notices(ctx context.Context, name string) *notices
 	kill(ctx context.Context, name, signal string) error
-	// remove removes a container by force, with its anonymous volumes; it does not wait for its absence.
+	// remove removes a container by force, with its anonymous volumes; it does not wait for its absence, and need not tell it.
 	remove(ctx context.Context, name string) error
 	resize(ctx context.Context, name string, columns, rows uint16) error
 	// checkHealth runs a container's health check now, to its end; Docker's are run by the engine alone.

@@ -148,7 +148,12 @@ esac
 	} {
 		c.before()
 		version := fmt.Sprintf("4.%d", c.asked)
-		write("version", fmt.Sprintf(`{"Server":{"ApiVersion":"1.41","Components":[{"Name":%q,"Version":%q}]}}`, c.engine, version), 0o644)
+		// As each program prints it.
+		answer := fmt.Sprintf(`{"Client":{"Version":"4.3"},"Server":{"APIVersion":%[1]q,"Version":%[1]q,"OsArch":"linux/amd64"}}`, version)
+		if c.engine != podmanEngine {
+			answer = fmt.Sprintf(`{"Server":{"ApiVersion":"1.41","Components":[{"Name":%q,"Version":%q}]}}`, c.engine, version)
+		}
+		write("version", answer, 0o644)
 		id, err := b.Probe(within(t), runtime.ProbeRequest{})
 		if c.engine != podmanEngine {
 			if !errors.Is(err, runtime.ErrUnsupported) {

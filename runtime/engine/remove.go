@@ -18,7 +18,8 @@ import (
 func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 	ctx, cancel := bounded(ctx, r.b.limit.remove, "the removal of the run")
 	defer cancel()
-	if err := r.ours(ctx); err != nil {
+	there, err := r.ours(ctx)
+	if err != nil {
 		return nil, runtime.AsFailure(err, runtime.Uncertain).At(runtime.StepRemove)
 	}
 	t := &runtime.Teardown{How: "nothing"}
@@ -37,7 +38,12 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 		}
 	}
 	for _, c := range r.containers() {
-		remove("container", c, r.link.remove, r.absent, "rm", "--force", "--volumes")
+		// Whether it was there its removal need not tell.
+		call := r.link.remove
+		if c == r.token.Name && !there || c != r.token.Name && cerrdefs.IsNotFound(r.link.missing(ctx, c)) {
+			call = r.link.missing
+		}
+		remove("container", c, call, r.link.missing, "rm", "--force", "--volumes")
 	}
 	if r.token.Unfinished {
 		if err := r.fence(ctx); err != nil {
@@ -76,30 +82,24 @@ func (r *resources) containers() []string {
 	return names
 }
 
-// ours refuses to touch a container that carries another run's or owner's label.
-func (r *resources) ours(ctx context.Context) error {
+// ours reports whether the run's container is there, and refuses to touch one that carries another run's or owner's label.
+func (r *resources) ours(ctx context.Context) (there bool, err error) {
 	i, err := r.look(ctx)
 	if cerrdefs.IsNotFound(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return runtime.Fail(runtime.Uncertain, "looking at the container %s before its removal: %w", r.token.Name, err).
+		return false, runtime.Fail(runtime.Uncertain, "looking at the container %s before its removal: %w", r.token.Name, err).
 			WithLeft(r.b.leftContainer(r.link, r.token.Name))
 	}
 	if i.Config == nil {
-		return nil
+		return true, nil
 	}
 	run, owner := i.Config.Labels[labelRun], i.Config.Labels[labelOwner]
 	if run != r.token.Run.ID || owner != r.token.Run.Owner {
-		return runtime.Fail(runtime.Denied, "the container %s carries the labels of run %q and owner %q: it is not this run's", r.token.Name, run, owner)
+		return true, runtime.Fail(runtime.Denied, "the container %s carries the labels of run %q and owner %q: it is not this run's", r.token.Name, run, owner)
 	}
-	return nil
-}
-
-// absent is nil while the container is there and a not-found error once it is not.
-func (r *resources) absent(ctx context.Context, name string) error {
-	_, err := r.link.inspect(ctx, name)
-	return err
+	return true, nil
 }
 
 // removed calls until the engine says that name is not there, and reports whether it was. look asks for it without removing; nil repeats
@@ -135,10 +135,7 @@ func removed(ctx context.Context, limit deadlines, name string, call, look func(
 
 // removeContainer removes one container by name and sees it gone.
 func (b *Backend) removeContainer(ctx context.Context, l link, name string) error {
-	_, err := removed(ctx, b.limit, name, l.remove, func(ctx context.Context, name string) error {
-		_, err := l.inspect(ctx, name)
-		return err
-	})
+	_, err := removed(ctx, b.limit, name, l.remove, l.missing)
 	if err != nil {
 		return runtime.Fail(runtime.Uncertain, "the container %s was not seen gone: %w", name, err).WithLeft(b.leftContainer(l, name))
 	}
