@@ -20,15 +20,15 @@ import (
 // gate, the limits, every guarantee measured, teardown confirmed. It reports the ratios of the medians: with both stops, which may be 1.35;
 // with the first alone, which may be 1.2 and is what there is where ptrace is refused; and with both and a journal.
 //
-// What remains of the difference, by timestamps and a profile, on two cores where the bare launch takes 6 to 8 ms: before the launcher is started
-// 0.45 ms, of them 0.3 plan (a third of it the digest's JSON) and 0.1 the look for the program; 0.3 ms measure at the first stop (namespaces,
-// mountinfo, limits, network) and 0.3 ms at the second; and the rest are wake-ups: of us for each stop, and of what was stopped. The journal
+// What remains of the difference, by timestamps and a profile, on two cores where the bare launch takes 8 to 9 ms: before the launcher is started
+// 0.5 ms, of them 0.3 to 0.4 plan (its digest is made beside the build) and 0.1 the look for the program; 0.35 ms measure at the first stop (of them
+// mountinfo 0.2, network 0.05) and 0.3 ms at the second; and the rest are wake-ups: of us for each stop, and of what was stopped. The journal
 // adds 2 ms, which are its file replacements.
-// The first stop alone has to look for a process at its gate, and for one that has become the command, each 0.1 ms; that and what is read of the
-// gate in place of the exec, on the other core meanwhile, cost nearly as much as the second stop does: 1.17 to 1.20 against 1.20 to 1.26 with
-// both, medians of 250 to 400 launches under real-time scheduling (chrt -f) beside a load of 27; alone on the machine 1.23 to 1.29 against 1.21 to
-// 1.26, so that it is not at its goal there. So next to nothing is won by asking for it where
-// both can be had, and no policy can. Nothing is won either by sleeps without the kernel's slack: they come 6 µs earlier.
+// The first stop alone has to look for a process at its gate, and for one that has become the command, each 0.1 ms; what it reads of the gate in
+// place of the exec takes the other core 0.3 ms, and to wake that nearly as long. That costs as much as the second stop does: alone on the
+// machine 1.23 to 1.26 against 1.23 to 1.24 with both, three times 250 launches, so that it is not at its goal. So nothing is won by asking for it
+// where both can be had, and no policy can. Nothing is won either by sleeps without the kernel's slack, which come 6 µs earlier, by not looking
+// for the first three quarters of the usual time, or by looking for what a command lacks only where it fails.
 func BenchmarkLaunchAgainstBareProgram(b *testing.B) {
 	traced, untraced := backend(b, bwrapDefinition()), backend(b, bwrapDefinition())
 	untraced.untraceable.Store(true)
