@@ -3,6 +3,7 @@ package runtime
 import (
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,11 +25,14 @@ func (r *Run) record(step Step, done bool) error {
 // outlivesReboot reports whether what a run makes can still be there when the machine comes up again: then so must its record.
 func outlivesReboot(b Backend) bool { return b.Describe().Kind == "engine" }
 
-// bootID is the kernel's random id of this boot (random(4)); empty where there is none.
-func bootID() string {
+// BootID is the kernel's random id of this boot (random(4)), by which a record and a process's start time are told from those of another;
+// empty where there is none. It is read once.
+func BootID() string { return bootID() }
+
+var bootID = sync.OnceValue(func() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
-}
+})

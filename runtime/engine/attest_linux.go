@@ -27,7 +27,7 @@ func (p *process) measure(ctx context.Context, i *inspected) map[string]runtime.
 	if first <= 0 || !inContainer(first, i.ID) {
 		return nil
 	}
-	p.id.PID, p.id.BootID = first, bootID()
+	p.id.PID, p.id.BootID = first, runtime.BootID()
 	if s, err := attest.ReadStat(first); err == nil {
 		p.id.StartTime = s.StartTime
 	}

@@ -29,7 +29,7 @@ func ownership(p *runtime.Plan, now time.Time) map[string]string {
 	if o := p.Request.Run.Owner; o != "" {
 		labels[labelOwner] = o
 	}
-	if id := bootID(); id != "" {
+	if id := runtime.BootID(); id != "" {
 		labels[labelBoot] = id
 	}
 	return labels

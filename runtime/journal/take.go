@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
@@ -68,8 +67,8 @@ func (j *Journal) newest(id string, mend bool) (runtime.Record, uint64, error) {
 
 // sameBoot reports whether a boot may be this one.
 func sameBoot(id string) bool {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return err != nil || id == "" || strings.TrimSpace(string(b)) == id
+	now := runtime.BootID()
+	return now == "" || id == "" || now == id
 }
 
 func (j *Journal) readFile(id, path string) (runtime.Record, uint64, error) {

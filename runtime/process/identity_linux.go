@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -13,28 +11,19 @@ import (
 	"github.com/sbxkit/sbxkit/runtime/attest"
 )
 
-// bootID is this boot's identity: a start time means nothing in another.
-var bootID = sync.OnceValue(func() string {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
-})
-
 // identify names a process that cannot be reaped meanwhile.
 func identify(pid int) (runtime.ProcessIdentity, attest.Stat, error) {
 	s, err := attest.ReadStat(pid)
 	if err != nil {
 		return runtime.ProcessIdentity{}, s, err
 	}
-	return runtime.ProcessIdentity{PID: pid, StartTime: s.StartTime, BootID: bootID()}, s, nil
+	return runtime.ProcessIdentity{PID: pid, StartTime: s.StartTime, BootID: runtime.BootID()}, s, nil
 }
 
 // openIdentity gives a pidfd of exactly the process that id names, or os.ErrProcessDone where it is gone: another boot, another
 // start time, or no such pid.
 func openIdentity(id runtime.ProcessIdentity) (int, error) {
-	if id.PID <= 0 || id.StartTime == 0 || id.BootID != bootID() {
+	if id.PID <= 0 || id.StartTime == 0 || id.BootID != runtime.BootID() {
 		return -1, os.ErrProcessDone
 	}
 	fd, err := unix.PidfdOpen(id.PID, 0)

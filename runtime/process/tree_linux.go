@@ -45,7 +45,7 @@ func processes(keep func(pid int, s attest.Stat) bool) ([]member, error) {
 		if err != nil || !keep(pid, s) {
 			continue
 		}
-		out = append(out, member{runtime.ProcessIdentity{PID: pid, StartTime: s.StartTime, BootID: bootID()}, s})
+		out = append(out, member{runtime.ProcessIdentity{PID: pid, StartTime: s.StartTime, BootID: runtime.BootID()}, s})
 	}
 	return out, nil
 }
