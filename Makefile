@@ -17,7 +17,7 @@ BENCH     ?= tools
 # Otherwise each process with the race detector, the children of tests too, waits a second before it ends.
 export GORACE ?= atexit_sleep_ms=0
 
-# Memory for time: collecting garbage as often as by default is a fifth of what compilers and tests compute.
+# Memory for time: collecting garbage as often as by default is up to a fifth of what compilers and tests compute.
 run test lint: export GOGC ?= 400
 
 .PHONY: help run run-agenttools run-issuerunner test fuzz golangci-lint bench soak generate plans lint build clean

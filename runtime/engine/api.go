@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ type api struct {
 	limit deadlines
 	// answering is true while the engine answered the last greeting.
 	answering atomic.Bool
+	negotiate sync.Once
 	// versioned is the last answer to the question for the version.
 	versioned atomic.Pointer[versioned]
 	greeted

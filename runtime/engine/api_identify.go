@@ -52,7 +52,8 @@ func (a *api) greet(ctx context.Context) (*types.Version, string, error) {
 		if err != nil {
 			return nil, "", fmt.Errorf("pinging: %w", causeOf(ctx, err))
 		}
-		a.cli.NegotiateAPIVersionPing(ping)
+		// Once, as the client itself does at its first call, which may come later: requests that are under way read the version meanwhile.
+		a.negotiate.Do(func() { a.cli.NegotiateAPIVersionPing(ping) })
 	}
 	mark, err := a.mark(ctx)
 	if err != nil {
