@@ -6,7 +6,9 @@ SHELL := /bin/bash
 
 # What go test runs, and with what: make test PACKAGES=./runtime/... TESTFLAGS='-run Half -v'
 # Those that take minutes, and wait for engines meanwhile, come first: the others fill what they leave.
-PACKAGES  ?= ./internal/conformance ./internal/enginetest ./runtime/engine ./...
+PACKAGES  ?= $(addprefix ./,internal/conformance internal/enginetest runtime/engine runtime/process runtime/journal) ./...
+# And one more at once than there are processors, for the same reason.
+AT_ONCE   ?= $(shell echo $$(( $$(nproc) + 1 )))
 TESTFLAGS ?=
 # How often make soak runs every test.
 SOAK      ?= 10
@@ -37,7 +39,7 @@ run-issuerunner: ## a controller on the issues of a small repository it makes; I
 
 # make lint has the whole answer of vet, and no test reads its own debugging information.
 test: ## all tests with the race detector, live ones included
-	hack/setup -- go run ./hack/testreport -race -count=1 -timeout=25m -vet=off -ldflags=-w $(TESTFLAGS) $(PACKAGES)
+	hack/setup -- go run ./hack/testreport -race -count=1 -timeout=25m -p=$(AT_ONCE) -vet=off -ldflags=-w $(TESTFLAGS) $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	hack/fuzz
