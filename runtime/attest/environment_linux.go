@@ -4,10 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sbxkit/sbxkit/runtime"
 )
+
+// Filled reports whether the kernel has put a new program's environment into its memory, which is after its words; until then, and
+// where there is none at all, it reads as empty (create_elf_tables in fs/binfmt_elf.c).
+func Filled(pid int) bool {
+	var b [1]byte
+	got, err := ReadFile("/proc/"+strconv.Itoa(pid)+"/environ", b[:])
+	return err == nil && len(got) > 0
+}
 
 // environment holds where the process's environment is the planned one, to the byte, plus what the launcher adds itself. No value is ever
 // in the evidence.

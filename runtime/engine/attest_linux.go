@@ -19,6 +19,9 @@ import (
 // startPatience is how long the first process of a started container may take to become the command.
 const startPatience = 5 * time.Second
 
+// fillPatience is how long the kernel may take for the rest of an exec, on a busy machine.
+const fillPatience = time.Second
+
 // measure reads the started command in /proc, and gives a guarantee for each claim that the kernel keeps a record of. It gives none where
 // the command has ended already, where the engine's pid is another process here, or where the process does not become the command in
 // time.
@@ -48,8 +51,15 @@ func (p *process) measure(ctx context.Context, i *inspected) map[string]runtime.
 	}) {
 		return nil
 	}
+	request := p.withImageEnvironment()
+	if len(request.Env) != 0 {
+		// The exec is seen before the kernel has put the variables in their place. A command without any is measured as that.
+		filling, cancel := context.WithTimeout(ctx, fillPatience)
+		p.await(filling, func() (bool, error) { return attest.Filled(command) || !alive(command), nil })
+		cancel()
+	}
 	s := attest.NewSubject(command, &attest.Expect{
-		Request: p.withImageEnvironment(), Added: engineVariables,
+		Request: request, Added: engineVariables,
 		ReadLimit: func(name string) (string, string, error) { return cgroupLimit(command, i.ID, name) },
 	})
 	defer s.Close()

@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/sbxkit/sbxkit/runtime"
@@ -136,7 +135,7 @@ func (s *start) notItsOwnDoing(pid int, c runtime.Claim, g *runtime.Guarantee) b
 		asked := func() bool {
 			return s.measureNow(pid, runtime.Claim{Name: "command"}).Measured == runtime.MeasuredHolds
 		}
-		if !asked() || !filled(pid) {
+		if !asked() || !attest.Filled(pid) {
 			return false
 		}
 		*g = s.measureNow(pid, c)
@@ -147,14 +146,6 @@ func (s *start) notItsOwnDoing(pid int, c runtime.Claim, g *runtime.Guarantee) b
 		return g.Measured == runtime.MeasuredBroken
 	}
 	return false
-}
-
-// filled reports whether the kernel has put a new program's environment into its memory, which is after its words; until then, and
-// where there is none at all, it reads as empty (create_elf_tables in fs/binfmt_elf.c).
-func filled(pid int) bool {
-	var b [1]byte
-	got, err := attest.ReadFile("/proc/"+strconv.Itoa(pid)+"/environ", b[:])
-	return err == nil && len(got) > 0
 }
 
 const endedUnseen = "the command ended before it could be looked at"
