@@ -212,6 +212,6 @@ func Reopen(ctx context.Context, b Backend, j Journal, id string) (*Run, error) 
 		return nil, s.failed(b, nil, StepReconcile, err)
 	}
 	r := &Run{s: s, backend: b, name: found.Run, token: found.Token, rec: *found, res: res, digest: func() string { return found.PlanDigest }, ended: make(chan struct{}), started: make(chan struct{}), stopping: make(chan stopRequest, 8)}
-	r.facts = Facts{RunID: found.Run.ID, Owner: found.Run.Owner, PlanDigest: found.PlanDigest, Charged: found.Charged}
+	r.facts = Facts{RunID: found.Run.ID, Owner: found.Run.Owner, Charged: found.Charged}
 	return r, nil
 }

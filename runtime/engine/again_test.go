@@ -102,3 +102,41 @@ esac
 		})
 	}
 }
+// TestAnUndescribedVolumeIsGoneOnlyByAList plays a program that describes no volume and no network of a list: one that the list still names is
+// not left out of what is found.
+func TestAnUndescribedVolumeIsGoneOnlyByAList(t *testing.T) {
+	for _, what := range []string{"volume", "network"} {
+		for _, c := range []struct {
+			name, still string
+			fails       bool
+		}{{"still listed", "sbx-x", true}, {"another of a longer name", "sbx-xy", false}, {"gone", "", false}} {
+			t.Run(what+" "+c.name, func(t *testing.T) {
+				program := filepath.Join(t.TempDir(), "podman")
+				if err := os.WriteFile(program, fmt.Appendf(nil, `#!/bin/sh
+case "$*" in
+*" %[1]s ls --filter label=l --format {{.Name}}") echo sbx-x ;;
+*" %[1]s ls --filter name=sbx-x --format {{.Name}}") echo %[2]s ;;
+*" container ls "*) ;;
+*) exit 125 ;;
+esac
+`, what, c.still), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				b := underTest{name: podmanEngine, program: "podman", endpoint: "unix:///nowhere", via: ViaCLI}.backend(t, func(d *Definition) {
+					d.Options.Program = program
+				})
+				l, err := b.current()
+				if err != nil {
+					t.Fatal(err)
+				}
+				find := l.findVolumes
+				if what == "network" {
+					find = l.findNetworks
+				}
+				if got, err := find(within(t), "l"); len(got) != 0 || (err != nil) != c.fails || cerrdefs.IsNotFound(err) {
+					t.Errorf("%v, %v", got, err)
+				}
+			})
+		}
+	}
+}

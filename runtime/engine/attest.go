@@ -13,12 +13,12 @@ import (
 // host's. What the kernel keeps no record of, and everything of a remote engine, stays at the engine's own record. The command runs by
 // now: a required guarantee that does not hold ends it, and is Uncertain, since it may have run a few instructions.
 func (p *process) attest(ctx context.Context) error {
-	i, err := p.at.described, error(nil)
+	i := p.at.described
 	if state(i).Pid == 0 {
-		i, err = p.link.inspect(ctx, p.token.Name)
-	}
-	if err != nil {
-		return runtime.Fail(runtime.Uncertain, "describing the started container %s: %w", p.token.Name, err).WithLeft(p.b.leftContainer(p.link, p.token.Name))
+		var err error
+		if i, err = p.link.inspect(ctx, p.token.Name); err != nil {
+			return runtime.Fail(runtime.Uncertain, "describing the started container %s: %w", p.token.Name, err).WithLeft(p.b.leftContainer(p.link, p.token.Name))
+		}
 	}
 	p.id = runtime.ProcessIdentity{Container: i.ID}
 	p.guarantees = p.readback

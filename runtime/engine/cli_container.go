@@ -212,7 +212,7 @@ func (c *cli) find(ctx context.Context, label string) ([]found, error) {
 	})
 }
 
-// list runs a listing of ids and describes each; one that is gone by then is left out.
+// list runs a listing of ids or names and describes each; one that is gone by then is left out.
 func (c *cli) list(ctx context.Context, words []string, describe func(context.Context, string) (found, error)) ([]found, error) {
 	out, err := c.call(ctx, c.limit.look, nil, words...)
 	if err != nil {

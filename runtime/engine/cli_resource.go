@@ -27,7 +27,7 @@ func (c *cli) make(ctx context.Context, what, name string, labels map[string]str
 func (c *cli) describe(ctx context.Context, what, name string) (found, error) {
 	out, err := c.call(ctx, c.limit.look, nil, what, "inspect", name)
 	if err != nil {
-		return found{}, c.classify(ctx, err, func(context.Context) (bool, error) { return false, nil })
+		return found{}, c.classify(ctx, err, c.listing(what, name))
 	}
 	var list []struct {
 		Name   string
@@ -51,20 +51,29 @@ func (c *cli) listed(ctx context.Context, what, name string) error {
 	return err
 }
 
+// listing asks whether a list names it.
+func (c *cli) listing(what, name string) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		err := c.listed(ctx, what, name)
+		if cerrdefs.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+}
+
 func (c *cli) drop(ctx context.Context, what, name string) error {
 	if err := c.listed(ctx, what, name); cerrdefs.IsNotFound(err) {
 		return err
 	}
 	if _, err := c.call(ctx, c.limit.change, nil, what, "rm", name); err != nil {
-		return c.classify(ctx, err, func(ctx context.Context) (bool, error) {
-			return !cerrdefs.IsNotFound(c.listed(ctx, what, name)), nil
-		})
+		return c.classify(ctx, err, c.listing(what, name))
 	}
 	return nil
 }
 
 func (c *cli) labelled(ctx context.Context, what, label string) ([]found, error) {
-	return c.list(ctx, []string{what, "ls", "--quiet", "--filter", "label=" + label}, func(ctx context.Context, name string) (found, error) {
+	return c.list(ctx, []string{what, "ls", "--filter", "label=" + label, "--format", "{{.Name}}"}, func(ctx context.Context, name string) (found, error) {
 		return c.describe(ctx, what, name)
 	})
 }

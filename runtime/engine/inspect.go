@@ -8,12 +8,12 @@ import (
 	"github.com/docker/docker/api/types/container"
 )
 
-// look inspects the run's container, which may be on its way out: meanwhile Podman answers 500 for one that it found by name and no longer
+// look inspects a container of the run, which may be on its way out: meanwhile Podman answers 500 for one that it found by name and no longer
 // by id (measured on 4.3.1), and only asking again tells what became of it. An engine that goes on answering neither is believed after a while.
-func (r *resources) look(ctx context.Context) (*container.InspectResponse, error) {
+func (r *resources) look(ctx context.Context, name string) (*container.InspectResponse, error) {
 	began := time.Now()
 	for pause := r.b.limit.poll; ; pause = min(2*pause, time.Second) {
-		i, err := r.link.inspect(ctx, r.token.Name)
+		i, err := r.link.inspect(ctx, name)
 		if err == nil || cerrdefs.IsNotFound(err) || !answered(err) || time.Since(began) > r.b.limit.afterwards {
 			return i, err
 		}

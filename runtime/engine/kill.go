@@ -58,7 +58,7 @@ func (r *resources) signal(ctx context.Context, sig syscall.Signal) (ended bool,
 
 // phase asks for the container's phase.
 func (r *resources) phase(ctx context.Context) (phase, error) {
-	i, err := r.look(ctx)
+	i, err := r.look(ctx, r.token.Name)
 	switch {
 	case cerrdefs.IsNotFound(err):
 		return phaseAbsent, nil

@@ -38,9 +38,8 @@ func (r *resources) Remove(ctx context.Context) (*runtime.Teardown, error) {
 		}
 	}
 	for _, c := range r.containers() {
-		// Whether it was there its removal need not tell.
-		call := r.link.remove
-		if c == r.token.Name && !there || c != r.token.Name && cerrdefs.IsNotFound(r.link.missing(ctx, c)) {
+		call := r.link.remove // which need not tell whether it was there
+		if !there[c] {
 			call = r.link.missing
 		}
 		remove("container", c, call, r.link.missing, "rm", "--force", "--volumes")
@@ -82,24 +81,28 @@ func (r *resources) containers() []string {
 	return names
 }
 
-// ours reports whether the run's container is there, and refuses to touch one that carries another run's or owner's label.
-func (r *resources) ours(ctx context.Context) (there bool, err error) {
-	i, err := r.look(ctx)
-	if cerrdefs.IsNotFound(err) {
-		return false, nil
+// ours reports which of the run's containers are there, and refuses to touch any of them where one carries another run's or owner's label.
+func (r *resources) ours(ctx context.Context) (there map[string]bool, err error) {
+	there = map[string]bool{}
+	for _, name := range r.containers() {
+		i, err := r.look(ctx, name)
+		if cerrdefs.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, runtime.Fail(runtime.Uncertain, "looking at the container %s before its removal: %w", name, err).
+				WithLeft(r.b.leftContainer(r.link, name))
+		}
+		there[name] = true
+		if i.Config == nil {
+			continue
+		}
+		run, owner := i.Config.Labels[labelRun], i.Config.Labels[labelOwner]
+		if run != r.token.Run.ID || owner != r.token.Run.Owner {
+			return nil, runtime.Fail(runtime.Denied, "the container %s carries the labels of run %q and owner %q: it is not this run's", name, run, owner)
+		}
 	}
-	if err != nil {
-		return false, runtime.Fail(runtime.Uncertain, "looking at the container %s before its removal: %w", r.token.Name, err).
-			WithLeft(r.b.leftContainer(r.link, r.token.Name))
-	}
-	if i.Config == nil {
-		return true, nil
-	}
-	run, owner := i.Config.Labels[labelRun], i.Config.Labels[labelOwner]
-	if run != r.token.Run.ID || owner != r.token.Run.Owner {
-		return true, runtime.Fail(runtime.Denied, "the container %s carries the labels of run %q and owner %q: it is not this run's", r.token.Name, run, owner)
-	}
-	return true, nil
+	return there, nil
 }
 
 // removed calls until the engine says that name is not there, and reports whether it was. look asks for it without removing; nil repeats

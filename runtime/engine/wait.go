@@ -226,7 +226,7 @@ func exitOf(i *container.InspectResponse) (*runtime.Exit, error) {
 
 // Witnessed gives the recorded end of a run that nobody waited for.
 func (r *resources) Witnessed(ctx context.Context) (*runtime.Exit, error) {
-	i, err := r.look(ctx)
+	i, err := r.look(ctx, r.token.Name)
 	switch {
 	case cerrdefs.IsNotFound(err):
 		return nil, runtime.Fail(runtime.Uncertain, "the engine has no record of the container %s: %w", r.token.Name, err)
