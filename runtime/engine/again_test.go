@@ -102,6 +102,7 @@ esac
 		})
 	}
 }
+
 // TestAnUndescribedVolumeIsGoneOnlyByAList plays a program that describes no volume and no network of a list: one that the list still names is
 // not left out of what is found.
 func TestAnUndescribedVolumeIsGoneOnlyByAList(t *testing.T) {
